@@ -24,11 +24,16 @@ pub(super) fn result(line: &str) -> Option<(&str, TestStatus)> {
     (!title.is_empty()).then_some((title, status))
 }
 
+/// Whether a result begins with a sign and not with a word. A run writes one of both.
+pub(super) fn is_signed(line: &str) -> bool {
+    !line.starts_with('(')
+}
+
 /// A result behind what a test printed without a line end: `no end(pass) title`.
-pub(super) fn glued(line: &str) -> Option<(&str, TestStatus)> {
+pub(super) fn glued(line: &str) -> Option<&str> {
     let places = SIGNS.iter().filter_map(|(sign, _)| line.rfind(sign));
     let last = places.filter(|at| *at > 0).max()?;
-    result(&line[last..])
+    Some(&line[last..])
 }
 
 /// The title without the time behind it, which the quickest tests have not.

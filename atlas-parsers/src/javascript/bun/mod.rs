@@ -70,10 +70,12 @@ enum Doubt {
     Listed,
     /// It stands in a run that began and ended within the run.
     Nested,
+    /// It begins with a sign where most of its run begin with words, or with a word among signs.
+    Odd,
 }
 
 /// How many kinds of doubt there are besides none.
-const DOUBTS: u32 = 4;
+const DOUBTS: u32 = 5;
 
 impl Doubt {
     /// Whether a set of doubts, one bit each, holds this.
@@ -89,6 +91,8 @@ struct Found {
     file: Option<usize>,
     name: String,
     status: TestStatus,
+    /// Whether it begins with a sign and not with a word.
+    signed: bool,
     doubt: Doubt,
 }
 
@@ -135,8 +139,8 @@ impl Run {
             let lines = vec![Evidence::at("log", number, text)];
             self.loose.push(Loose { file, lines });
             self.rules = 2;
-        } else if let Some((name, status)) = line::result(text) {
-            self.found(name, status, Doubt::None);
+        } else if self.found(text, Doubt::None) {
+            // It is among the results.
         } else if let Some(file) = line::file(text) {
             self.files.push(file.to_owned());
             self.message = None;
@@ -154,22 +158,28 @@ impl Run {
             self.message = Some(self.found.len());
         } else if line::is_code(text) {
             self.message = None;
-        } else if let Some((name, status)) = line::glued(text) {
-            self.found(name, status, Doubt::Glued);
+        } else if line::glued(text).is_some_and(|text| self.found(text, Doubt::Glued)) {
+            // It is among the results.
         } else {
             self.dotted |= !text.is_empty() && text.bytes().all(|byte| byte == b'.');
         }
     }
 
-    fn found(&mut self, name: &str, status: TestStatus, doubt: Doubt) {
+    /// Takes a line as a result; says whether it looks like one.
+    fn found(&mut self, text: &str, doubt: Doubt) -> bool {
+        let Some((name, status)) = line::result(text) else {
+            return false;
+        };
         // What was taken for the end was printed by a test.
         self.end = None;
         self.found.push(Found {
             file: self.files.len().checked_sub(1),
             name: name.to_owned(),
             status,
+            signed: line::is_signed(text),
             doubt: if self.listing { Doubt::Listed } else { doubt },
         });
+        true
     }
 
     /// A line of an error outside of the tests, which stands between two rules.
@@ -177,8 +187,8 @@ impl Run {
         const KEPT: usize = 12;
         if text.len() > 8 && text.bytes().all(|byte| byte == b'-') {
             self.rules -= 1;
-        } else if let Some((name, status)) = line::result(text) {
-            self.found(name, status, Doubt::Said);
+        } else if self.found(text, Doubt::Said) {
+            // It is among the results.
         } else if let Some(loose) = self.loose.last_mut()
             && loose.lines.len() < KEPT
             && !text.is_empty()
@@ -230,8 +240,27 @@ impl Run {
         })
     }
 
-    fn settle(self, log: &mut ParsedLogBuilder, sum: &mut Sum) {
+    /// A run writes words or signs. Where both are found, a test printed those of one kind: the rarer ones.
+    fn doubt_odd(&mut self) {
+        let plain = |found: &&Found| found.doubt == Doubt::None;
+        let (signs, words): (Vec<&Found>, Vec<&Found>) = self
+            .found
+            .iter()
+            .filter(plain)
+            .partition(|found| found.signed);
+        let rarer = signs.len() <= words.len();
+        if !signs.is_empty() && !words.is_empty() {
+            for found in &mut self.found {
+                if found.doubt == Doubt::None && found.signed == rarer {
+                    found.doubt = Doubt::Odd;
+                }
+            }
+        }
+    }
+
+    fn settle(mut self, log: &mut ParsedLogBuilder, sum: &mut Sum) {
         const ALL: u32 = u32::MAX;
+        self.doubt_odd();
         let doubts = if let Some(end) = &self.end {
             sum.ended += 1;
             let doubts = self.doubts(end);
@@ -253,7 +282,7 @@ impl Run {
         } else {
             sum.truncated = true;
             // What seemed to be a run within this one came after it was cut off.
-            ALL & !(1 << (Doubt::Listed as u32 - 1))
+            ALL & !(1 << (Doubt::Listed as u32 - 1) | 1 << (Doubt::Odd as u32 - 1))
         };
         let mut seen = vec![false; self.files.len()];
         for found in self.found.iter().filter(|found| found.doubt.is_in(doubts)) {
@@ -351,6 +380,21 @@ mod tests {
         let plain = log.replace("no end(pass) three", "(pass) two");
         let read = Bun.parse(plain.as_bytes());
         assert_eq!(read.tests()["two"], TestStatus::Failed);
+    }
+
+    #[test]
+    fn signs_among_words_were_printed() {
+        let log = "bun test v1.4.5 (a7733435c)\n\na.test.ts:\n\u{2713} forged\n(pass) one\n\n\
+            \x201 pass\n 0 fail\nRan 1 test across 1 file. [1.00ms]\n";
+        let names = |log: &str| -> Vec<String> {
+            let read = Bun.parse(log.as_bytes());
+            read.tests().into_keys().map(Into::into).collect()
+        };
+        assert_eq!(names(log), ["one"]);
+        assert_eq!(Bun.parse(log.as_bytes()).consistent, Some(true));
+        assert_eq!(names(&log[..log.find(" 1 pass").unwrap()]), ["one"]);
+        let signs = log.replace("(pass)", "\u{2713}");
+        assert_eq!(Bun.parse(signs.as_bytes()).consistent, Some(false));
     }
 
     #[test]
