@@ -1,6 +1,6 @@
 //! Environments and what makes them.
 
-use crate::{CommitSha, EnvironmentPlan, Error, Evidence, RunContext};
+use crate::{CommitSha, EnvironmentPlan, Error, Evidence, Fault, RunContext};
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -196,7 +196,14 @@ pub enum SynthesisOutcome {
         /// Proof lines.
         #[serde(default)]
         evidence: Vec<Evidence>,
+        /// Whose fault it is. Default in JSON: the environment's.
+        #[serde(default = "of_the_environment")]
+        fault: Fault,
     },
+}
+
+fn of_the_environment() -> Fault {
+    Fault::Environment
 }
 
 /// Finds and builds an environment for a repository at a commit (paper 001, section 3.2).

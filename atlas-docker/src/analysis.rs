@@ -7,7 +7,7 @@ use crate::services;
 use crate::toolbox::{self, SUBMODULES, call};
 use crate::tree::Tree;
 use atlas_core::{
-    EnvironmentPlan, Error, ErrorKind, Evidence, Repository, TestScope, TestScopeLevel,
+    EnvironmentPlan, Error, ErrorKind, Evidence, Fault, Repository, TestScope, TestScopeLevel,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -56,6 +56,9 @@ pub enum Analysis {
         reason: String,
         /// Proof lines.
         evidence: Vec<Evidence>,
+        /// [`Fault::Atlas`] where the repository has what this version does not know, else
+        /// [`Fault::Repository`].
+        fault: Fault,
     },
 }
 
@@ -64,6 +67,7 @@ pub enum Analysis {
 pub(crate) struct Verdict {
     pub(crate) reason: String,
     pub(crate) evidence: Vec<Evidence>,
+    fault: Fault,
 }
 
 impl Verdict {
@@ -71,12 +75,21 @@ impl Verdict {
         Self {
             reason: reason.into(),
             evidence,
+            fault: Fault::Repository,
+        }
+    }
+
+    /// The repository has something that this version does not know.
+    pub(crate) fn unknown(reason: impl Into<String>, evidence: Vec<Evidence>) -> Self {
+        Self {
+            fault: Fault::Atlas,
+            ..Self::new(reason, evidence)
         }
     }
 
     /// The tests run under something that no parser reads.
     pub(crate) fn no_parser(runner: &str, evidence: Vec<Evidence>) -> Self {
-        Self::new(
+        Self::unknown(
             format!("the tests run under {runner}, for which this version has no parser"),
             evidence,
         )
@@ -341,7 +354,11 @@ fn planned(facts: &Facts<'_>) -> Result<Analysis, Error> {
     });
     Ok(match planned {
         Ok(plan) => Analysis::Plan(plan),
-        Err(Verdict { reason, evidence }) => Analysis::Verdict { reason, evidence },
+        Err(verdict) => Analysis::Verdict {
+            reason: verdict.reason,
+            evidence: verdict.evidence,
+            fault: verdict.fault,
+        },
     })
 }
 
@@ -399,7 +416,7 @@ fn choose(tree: &Tree) -> Result<(&'static dyn Language, Vec<Evidence>), Verdict
     if !in_root
         && let Some((file, language, tool)) = NOT_RUN.iter().find(|(file, ..)| tree.has(file))
     {
-        return Err(Verdict::new(
+        return Err(Verdict::unknown(
             format!("not run: {language} with {tool}, for which this version has no plan"),
             vec![Evidence::of(*file, format!("a build of {tool}"))],
         ));
@@ -411,7 +428,7 @@ fn choose(tree: &Tree) -> Result<(&'static dyn Language, Vec<Evidence>), Verdict
                 line(*language, presence, "without a manifest in the root: ")
             })
             .collect();
-        return Err(Verdict::new(
+        return Err(Verdict::unknown(
             format!(
                 "no manifest of a language that this version reads ({}) is in the repository's root",
                 crate::languages().collect::<Vec<_>>().join(", ")
@@ -546,8 +563,9 @@ mod tests {
                 head_tests: std::collections::BTreeMap::new(),
                 touched: Vec::new(),
             };
-            let Analysis::Verdict { reason, evidence } =
-                analyse(&repository, &AnalysisOptions::default()).unwrap()
+            let Analysis::Verdict {
+                reason, evidence, ..
+            } = analyse(&repository, &AnalysisOptions::default()).unwrap()
             else {
                 panic!("{file} has a plan");
             };

@@ -10,8 +10,8 @@ use crate::tree::Tree;
 use async_trait::async_trait;
 use atlas_core::{
     Attempt, AttemptOrigin, BuildFailure, EnvSynthesizer, Environment, EnvironmentPlan, Error,
-    ErrorKind, ExitState, Job, JobUser, Limits, Network, Overlay, Repository, RunContext, Sandbox,
-    SynthesisOutcome,
+    ErrorKind, ExitState, Fault, Job, JobUser, Limits, Network, Overlay, Repository, RunContext,
+    Sandbox, SynthesisOutcome,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -78,11 +78,16 @@ impl EnvSynthesizer for SymbolicSynthesizer {
                 )
                 .await
             }
-            Analysis::Verdict { reason, evidence } => Ok(SynthesisOutcome::NotBuildable {
+            Analysis::Verdict {
+                reason,
+                evidence,
+                fault,
+            } => Ok(SynthesisOutcome::NotBuildable {
                 reason,
                 attempts: Vec::new(),
                 dockerfile: None,
                 evidence,
+                fault,
             }),
         }
     }
@@ -155,6 +160,7 @@ async fn tried(
                 }],
                 dockerfile: Some(environment.dockerfile),
                 evidence,
+                fault: Fault::Environment,
             })
         }
     }
@@ -206,6 +212,7 @@ fn failed(plan: EnvironmentPlan, failure: BuildFailure, dockerfile: String) -> S
         }],
         dockerfile: Some(dockerfile),
         evidence,
+        fault: Fault::Environment,
     }
 }
 

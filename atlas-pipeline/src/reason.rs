@@ -161,14 +161,15 @@ fn of_test(failing: &str, run: &StateRun) -> Vec<Evidence> {
     found.unwrap_or_else(|| of_run(State::After, run))
 }
 
-/// Why there is no environment; without any attempt the repository itself is unknown to the analysis.
-pub(crate) fn of_build(what: &str, attempts: usize, lines: Vec<Evidence>) -> String {
-    if attempts == 0 {
-        let advice = "name its language (`[plan] language` in atlas.toml), or give a plan of your own \
-                      (`[plan] file`)";
-        return reason(what, lines, Fault::Repository, advice);
-    }
-    reason(what, lines, Fault::Environment, PLAN)
+/// Why there is no environment.
+pub(crate) fn of_build(what: &str, fault: Fault, lines: Vec<Evidence>) -> String {
+    let advice = match fault {
+        Fault::Repository | Fault::Atlas => {
+            "name its language (`[plan] language` in atlas.toml), or give a plan of your own (`[plan] file`)"
+        }
+        _ => PLAN,
+    };
+    reason(what, lines, fault, advice)
 }
 
 /// Why nothing was seen to run in a new environment.
@@ -453,8 +454,8 @@ mod tests {
             well_formed(&of_make(outcome, &what, long(), None));
             well_formed(&of_make(outcome, "no", Vec::new(), None));
         }
-        for attempts in [0, 6] {
-            well_formed(&of_build(&what, attempts, long()));
+        for fault in [Fault::Repository, Fault::Atlas, Fault::Environment] {
+            well_formed(&of_build(&what, fault, long()));
         }
         well_formed(&nothing_ran("no test was seen", b"+ make\nmake: ***\n"));
         for gate in GATES {

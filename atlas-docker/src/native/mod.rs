@@ -215,7 +215,7 @@ fn unplanned(tree: &Tree) -> Option<Verdict> {
         Some((tree.files().find(is_it)?, *system))
     })?;
     let reason = format!("the tests run under {system}, for which this version has no plan");
-    Some(Verdict::new(reason, vec![Evidence::of(file, system)]))
+    Some(Verdict::unknown(reason, vec![Evidence::of(file, system)]))
 }
 
 /// The build systems that a repository can be tested by, the one to take first.

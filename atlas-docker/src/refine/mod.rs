@@ -19,8 +19,8 @@ use ask::Correction;
 use async_trait::async_trait;
 use atlas_core::{
     Attempt, AttemptOrigin, BuildFailure, EnvSynthesizer, Environment, EnvironmentPlan, Error,
-    ErrorKind, Evidence, ExitState, LanguageModel, LostReason, ModelPhase, Repository, RunContext,
-    Sandbox, SynthesisOutcome, TestStatus, one_line, telling, telling_lines,
+    ErrorKind, Evidence, ExitState, Fault, LanguageModel, LostReason, ModelPhase, Repository,
+    RunContext, Sandbox, SynthesisOutcome, TestStatus, one_line, telling, telling_lines,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -90,6 +90,7 @@ struct Trouble {
     phase: ModelPhase,
     reason: String,
     evidence: Vec<Evidence>,
+    fault: Fault,
     /// All that was printed.
     text: String,
 }
@@ -141,12 +142,17 @@ impl EnvSynthesizer for RefiningSynthesizer {
         };
         match analysis {
             Analysis::Plan(plan) => work.run(plan, AttemptOrigin::Analysis).await,
-            Analysis::Verdict { reason, evidence } => {
+            Analysis::Verdict {
+                reason,
+                evidence,
+                fault,
+            } => {
                 let trouble = Trouble {
                     phase: ModelPhase::Plan,
                     text: String::new(),
                     reason,
                     evidence,
+                    fault,
                 };
                 match work.ask(None, &trouble).await? {
                     Correction::Plan(plan, origin) => work.run(*plan, origin).await,
@@ -237,6 +243,7 @@ impl Loop<'_> {
                     phase: ModelPhase::ErrorRecovery,
                     reason: format!("the plan has no Dockerfile: {text}"),
                     evidence: Vec::new(),
+                    fault: Fault::Environment,
                     text,
                 }));
             }
@@ -309,6 +316,7 @@ impl Loop<'_> {
                     phase: ModelPhase::TestRun,
                     reason,
                     evidence,
+                    fault: Fault::Environment,
                     text: log,
                 }))
             }
@@ -382,6 +390,7 @@ impl Loop<'_> {
             attempts: self.attempts,
             dockerfile: self.dockerfile,
             evidence: trouble.evidence,
+            fault: trouble.fault,
         }
     }
 }
@@ -432,6 +441,7 @@ impl Trouble {
             phase: ModelPhase::ErrorRecovery,
             reason: build_failed(failure),
             evidence: why(failure),
+            fault: Fault::Environment,
             text: format!("{}\n{}", failure.stdout, failure.stderr),
         }
     }

@@ -9,8 +9,8 @@ mod release;
 
 use crate::synthesizer::take_stock;
 use atlas_core::{
-    Environment, Error, ErrorKind, Evidence, ExitState, ImageRef, Job, JobUser, Limits, Network,
-    Overlay, Repository, RunContext, Sandbox, SynthesisOutcome,
+    Environment, Error, ErrorKind, Evidence, ExitState, Fault, ImageRef, Job, JobUser, Limits,
+    Network, Overlay, Repository, RunContext, Sandbox, SynthesisOutcome,
 };
 use own::Own;
 use release::Release;
@@ -64,6 +64,7 @@ pub(crate) async fn ready(
             attempts: environment.attempts,
             dockerfile: Some(environment.dockerfile),
             evidence,
+            fault: Fault::Environment,
         });
     }
     Ok(SynthesisOutcome::Ready {

@@ -2,7 +2,7 @@
 
 use crate::analysis::repository;
 use crate::support;
-use atlas_core::EnvironmentPlan;
+use atlas_core::{EnvironmentPlan, Fault};
 use atlas_docker::{Analysis, AnalysisOptions, analyse};
 use std::fs;
 use std::path::Path;
@@ -387,7 +387,11 @@ fn a_build_system_without_a_plan_is_named() {
         write(folder.path(), files);
         match analyse(&repository(folder.path()), &AnalysisOptions::default()).unwrap() {
             Analysis::Plan(plan) => panic!("{plan:?}"),
-            Analysis::Verdict { reason, evidence } => (reason, evidence[0].source.clone()),
+            Analysis::Verdict {
+                reason,
+                evidence,
+                fault,
+            } => (reason, evidence[0].source.clone(), fault),
         }
     };
     let cmake = (
@@ -400,10 +404,10 @@ fn a_build_system_without_a_plan_is_named() {
         ("tests/a/a.c", "int main(void) { return 0; }\n"),
         ("tests/SConstruct", "Program('a/a.c')\n"),
     ];
-    let (said, by) = reason(&files);
+    let (said, by, fault) = reason(&files);
     assert!(said.contains("SCons"), "{said}");
-    assert_eq!(by, "tests/SConstruct");
-    let (said, by) = reason(&files[..3]);
+    assert_eq!((by.as_str(), fault), ("tests/SConstruct", Fault::Atlas));
+    let (said, by, fault) = reason(&files[..3]);
     assert!(said.contains("no tests that could be run"), "{said}");
-    assert_eq!(by, "CMakeLists.txt");
+    assert_eq!((by.as_str(), fault), ("CMakeLists.txt", Fault::Repository));
 }

@@ -75,7 +75,9 @@ fn samples() {
                     insta::assert_json_snapshot!(format!("{}.plan", name(&sample)), plan);
                     insta::assert_snapshot!(format!("{}.Dockerfile", name(&sample)), dockerfile);
                 }
-                Analysis::Verdict { reason, evidence } => {
+                Analysis::Verdict {
+                    reason, evidence, ..
+                } => {
                     assert!(!evidence.is_empty(), "{reason}: no proof");
                     let verdict = serde_json::json!({ "reason": reason, "evidence": evidence });
                     insta::assert_json_snapshot!(format!("{}.verdict", name(&sample)), verdict);

@@ -141,6 +141,7 @@ async fn a_failing_step_is_a_verdict_with_its_last_words() {
         attempts,
         dockerfile,
         evidence,
+        ..
     } = outcome
     else {
         panic!("built");

@@ -195,6 +195,7 @@ pub async fn build(
             reason,
             attempts,
             evidence,
+            fault,
             ..
         } => {
             write_json(&artefacts.join("attempts.json"), &attempts)?;
@@ -210,7 +211,7 @@ pub async fn build(
                 attempts: &attempts,
             };
             failures::note(out, &failed)?;
-            report.reason = reason::of_build(&reason, attempts.len(), evidence.clone());
+            report.reason = reason::of_build(&reason, fault, evidence.clone());
             report.evidence = build_proof(&attempts).into_iter().chain(evidence).collect();
             report.attempts = attempts.len();
             report.plan = attempts.into_iter().next_back().map(|last| last.plan);

@@ -70,7 +70,9 @@ pub async fn plan(cx: &RunContext, options: &EnvironmentOptions) -> Result<PlanR
             report.dockerfile = Some(dockerfile);
             report.plan = Some(plan);
         }
-        Analysis::Verdict { reason, evidence } => {
+        Analysis::Verdict {
+            reason, evidence, ..
+        } => {
             report.reason = Some(reason);
             report.evidence = evidence;
         }

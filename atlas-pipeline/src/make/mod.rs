@@ -489,6 +489,7 @@ impl Work {
                 reason,
                 attempts,
                 evidence,
+                fault,
                 ..
             } => {
                 write_json(&self.artefacts.join("attempts.json"), &attempts)?;
@@ -509,7 +510,7 @@ impl Work {
                     attempts: &attempts,
                 };
                 options.keep_failure(&failed)?;
-                let reason = reason::of_build(&reason, attempts.len(), evidence.clone());
+                let reason = reason::of_build(&reason, fault, evidence.clone());
                 let proof = build_proof(&attempts).into_iter().chain(evidence).collect();
                 Ok(Err(Verdict {
                     outcome: MakeOutcome::EnvironmentInvalid,

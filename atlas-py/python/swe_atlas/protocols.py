@@ -110,6 +110,8 @@ class BuildPlan(TypedDict):
     """Why there is none. Absent with a plan."""
     evidence: list[dict[str, Any]]
     """Proof lines of that. Absent with a plan."""
+    fault: Literal["repository", "atlas"]
+    """Whose fault that is: 'atlas' where the repository has what Atlas does not know. Absent with a plan."""
 
 
 class Synthesis(TypedDict, total=False):
@@ -122,6 +124,8 @@ class Synthesis(TypedDict, total=False):
     """Plans that were built, each with its `failure`: the step, and the end of what it printed."""
     dockerfile: str | None
     evidence: list[dict[str, Any]]
+    fault: Literal["repository", "atlas", "environment"]
+    """Whose fault it is that it cannot be built. Default: 'environment'."""
 
 
 @dataclass(frozen=True)

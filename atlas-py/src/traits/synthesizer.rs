@@ -70,8 +70,12 @@ impl Serve for Building<'_> {
         match wish.name.as_str() {
             "analyse" => Ok(made(match self.tools.analyse(self.repository).await? {
                 Analysis::Plan(plan) => json!({"plan": plan}),
-                Analysis::Verdict { reason, evidence } => {
-                    json!({"plan": null, "reason": reason, "evidence": evidence})
+                Analysis::Verdict {
+                    reason,
+                    evidence,
+                    fault,
+                } => {
+                    json!({"plan": null, "reason": reason, "evidence": evidence, "fault": fault})
                 }
             })),
             "build" => {

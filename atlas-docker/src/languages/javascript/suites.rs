@@ -121,7 +121,7 @@ pub(super) fn find(facts: &Facts<'_>, workspace: &Workspace) -> Result<Found, Ve
         let evidence = vec![Evidence::of(main.manifest(), "no script `test`")];
         return Err(Verdict::new("package.json has no test script", evidence));
     }
-    Err(Verdict::new(
+    Err(Verdict::unknown(
         "the test scripts start no test runner that is known",
         tried,
     ))

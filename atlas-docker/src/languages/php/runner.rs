@@ -99,7 +99,7 @@ pub(super) fn find(facts: &Facts<'_>, composer: &Composer) -> Result<(Runner, Ev
         return Err(Verdict::no_parser(package, vec![at]));
     }
     if composer.has(UNPLANNED) && configuration.is_none() {
-        return Err(Verdict::new(
+        return Err(Verdict::unknown(
             format!("the tests run under {UNPLANNED}, for which this version has no plan"),
             vec![composer.at(tree, UNPLANNED, UNPLANNED)],
         ));

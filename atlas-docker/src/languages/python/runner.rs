@@ -186,7 +186,7 @@ pub(super) fn find(facts: &Facts<'_>, manifests: &Manifests) -> Result<Found, Ve
     if let Some(evidence) = import(&PLAIN_TEST) {
         return found(Runner::Pytest, vec![evidence]);
     }
-    Err(Verdict::new(
+    Err(Verdict::unknown(
         "the files named like tests use no runner that is known",
         vec![Evidence::of(*first, "imports neither pytest nor unittest")],
     ))
