@@ -53,6 +53,7 @@ const NAMES: &[(Family, &[&str])] = &[
             "jasmine",
             "jest",
             "karma",
+            "lab",
             "mocha",
             "nodetest",
             "playwright",

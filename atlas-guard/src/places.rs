@@ -105,7 +105,7 @@ static JAVASCRIPT: LazyLock<Regex> = LazyLock::new(|| {
     regex(
         r"(?mx)
         ^\s*(?:describe|it|test|suite|context)(?:\.\w+)*\s*\(\s*['\x22`]
-        | ['\x22](?:vitest|ava|tape|tap|mocha|chai|node:test|uvu|bun:test|@jest/globals|@playwright/test|tsd)['\x22]
+        | ['\x22](?:vitest|ava|tape|tap|mocha|chai|node:test|uvu|bun:test|@hapi/lab|@hapi/code|qunit|brittle|@jest/globals|@playwright/test|tsd)['\x22]
         | ^//\s*(?:Jest|Vitest)\s+Snapshot",
     )
 });

@@ -151,11 +151,16 @@ fn a_script_without_a_runner_gives_way_to_what_ci_calls() {
     let lines = &plan.evidence["test_cmd"];
     assert_eq!(lines[0].source, ".github/workflows/ci.yml");
 
-    let folder = folder(&[("package.json", r#"{"scripts":{"test":"qunit"}}"#)]);
-    assert_eq!(
-        verdict(&repository(folder.path()), &options()),
-        "the tests run under qunit, for which this version has no parser"
-    );
+    for (script, version, name) in [("poku", "1", "poku"), ("qunit -t a", "1.0.0", "qunit")] {
+        let package = format!(
+            r#"{{"scripts":{{"test":"{script}"}},"devDependencies":{{"{name}":"{version}"}}}}"#
+        );
+        let folder = folder(&[("package.json", &package)]);
+        assert_eq!(
+            verdict(&repository(folder.path()), &options()),
+            format!("the tests run under {name}, for which this version has no parser")
+        );
+    }
 }
 
 #[test]
@@ -337,10 +342,28 @@ fn runners_leave_a_report_beside_the_console() {
         (
             "jasmine",
             "jasmine\": \"5",
-            "jasmine-tap.cjs",
+            "jasmine --helper=\"$ATLAS_ENV/toolbox/jasmine-tap.cjs\" --random=false",
             Some("jasmine.xml"),
         ),
         ("uvu test", "uvu\": \"0.5", "uvu-tap.mjs", Some("uvu.xml")),
+        (
+            "lab -a @hapi/code -t 100 -L -Y -m 5000 test",
+            "@hapi/lab\": \"26",
+            "lab -a @hapi/code -m 5000 test -v -r console -o stdout -r junit -o \"$ATLAS_OUT/lab.xml\"",
+            Some("lab.xml"),
+        ),
+        (
+            "qunit --require esm -r failonly test",
+            "qunit\": \"2.6.0",
+            "qunit --require esm test --reporter tap",
+            None,
+        ),
+        (
+            "standard && brittle-node -c test/*.js && brittle-bare test/*.js",
+            "brittle\": \"3",
+            "brittle-node test/*.js",
+            None,
+        ),
         (
             "bun test --coverage --bail=3 --timeout 9 test",
             "x\": \"1",

@@ -1,4 +1,4 @@
-//! Jest, Vitest, Bun, Jasmine, Mocha, `node:test`, AVA.
+//! Jest, Vitest, Bun, Jasmine, Mocha, `node:test`, AVA, lab, `QUnit`, brittle.
 
 use super::names::Names;
 use super::{Added, insert};
@@ -11,7 +11,7 @@ pub(super) fn add(parser: &str, file: &str, text: &str, names: &Names) -> Added 
     let arrow = text.contains("=>");
     let semicolon = text.lines().any(|line| line.trim_end().ends_with(';'));
     let end = if semicolon { ";" } else { "" };
-    let style = style(parser, &imports)?;
+    let style = style(parser, text, &imports)?;
     // What declares a test: an imported name, or a global that the file uses.
     let global = if uses(r"(?m)^\s*it(\.\w+)?\s*\(") || parser == "jasmine" {
         Some("it")
@@ -33,6 +33,10 @@ pub(super) fn add(parser: &str, file: &str, text: &str, names: &Names) -> Added 
     };
     let (declare, argument) = match style {
         Style::Ava => (imports.whole("ava")?, "t"),
+        Style::Brittle => (from_runner(&["brittle"])?, "t"),
+        Style::QUnit if uses(r"\bQUnit\.test\s*\(") => ("QUnit.test".to_owned(), "assert"),
+        Style::QUnit => (imports.named("qunit", "test")?, "assert"),
+        Style::Lab => (global?.to_owned(), ""),
         Style::NodeTest => (from_runner(&["node:test"])?, ""),
         Style::Vitest => {
             let imported = from_runner(&["vitest"]);
@@ -93,9 +97,12 @@ enum Style {
     Vitest,
     Jest,
     Mocha,
+    Lab,
+    QUnit,
+    Brittle,
 }
 
-fn style(parser: &str, imports: &Imports) -> Option<Style> {
+fn style(parser: &str, text: &str, imports: &Imports) -> Option<Style> {
     // What the file imports tells more than the log's parser.
     for (module, style) in [
         ("ava", Style::Ava),
@@ -103,6 +110,10 @@ fn style(parser: &str, imports: &Imports) -> Option<Style> {
         ("vitest", Style::Vitest),
         ("@jest/globals", Style::Jest),
         ("bun:test", Style::Jest),
+        ("@hapi/lab", Style::Lab),
+        ("lab", Style::Lab),
+        ("qunit", Style::QUnit),
+        ("brittle", Style::Brittle),
     ] {
         if imports.has(module) {
             return Some(style);
@@ -113,6 +124,8 @@ fn style(parser: &str, imports: &Imports) -> Option<Style> {
         "jest" | "jasmine" | "bun" => Style::Jest,
         "vitest" => Style::Vitest,
         "mocha" | "karma" => Style::Mocha,
+        // The command gives its tests a global.
+        "tap" if text.contains("QUnit.test(") => Style::QUnit,
         _ => return None,
     })
 }
@@ -133,7 +146,17 @@ fn assertion(
     ];
     let own = |what: &str| Some((what.to_owned(), None));
     match style {
-        Style::Ava => return own("t.is(ACTUAL, EXPECTED)"),
+        Style::Ava | Style::Brittle => return own("t.is(ACTUAL, EXPECTED)"),
+        Style::QUnit => return own("assert.strictEqual(ACTUAL, EXPECTED)"),
+        Style::Lab => {
+            let code = ["@hapi/code", "code"];
+            let named = code.iter().find_map(|code| imports.named(code, "expect"));
+            let whole = code.iter().find_map(|code| imports.whole(code));
+            let expect = named.or_else(|| whole.map(|code| format!("{code}.expect")));
+            if let Some(expect) = expect {
+                return own(&format!("{expect}(ACTUAL).to.equal(EXPECTED)"));
+            }
+        }
         Style::Jest => {
             let expect = imports.named("@jest/globals", "expect");
             let expect = expect.or_else(|| imports.named("bun:test", "expect"));

@@ -270,7 +270,7 @@ impl Style {
         });
         static JAVASCRIPT: LazyLock<Regex> = LazyLock::new(|| {
             regex(
-                r#"^(\s*)(?:it|test)\(\s*["'`]([^"'`\\$]+)["'`]\s*,\s*(?:async\s*)?(?:\(\s*\)\s*=>|function\s*\(\s*\))\s*\{\s*$"#,
+                r#"^(\s*)(?:QUnit\.)?(?:it|test)\(\s*["'`]([^"'`\\$]+)["'`]\s*,\s*(?:async\s*)?(?:(?:\([\w\s]*\)|\w+)\s*=>|function\s*\([\w\s]*\))\s*\{\s*$"#,
             )
         });
         static JAVA: LazyLock<Regex> = LazyLock::new(|| {
@@ -452,10 +452,10 @@ impl Style {
         static JAVASCRIPT: LazyLock<Vec<Regex>> = LazyLock::new(|| {
             vec![
                 regex(&format!(
-                    r"(?m)^(\s*expect\(.*\)\.(?:toBe|toEqual|toStrictEqual)\()({VALUE})(\);?\s*)$"
+                    r"(?m)^(\s*expect\(.*\)\.(?:toBe|toEqual|toStrictEqual|to\.(?:deep\.)?equal|to\.eql)\()({VALUE})(\);?\s*)$"
                 )),
                 regex(&format!(
-                    r"(?m)^(\s*assert\.(?:equal|strictEqual|deepEqual|deepStrictEqual)\(.*\),\s*)({VALUE})(\);?\s*)$"
+                    r"(?m)^(\s*(?:assert|t)\.(?:is|alike|equal|strictEqual|deepEqual|deepStrictEqual)\(.*\),\s*)({VALUE})((?:,\s*'[^']*')?\);?\s*)$"
                 )),
             ]
         });

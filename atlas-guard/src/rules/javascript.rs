@@ -53,6 +53,7 @@ pub(super) const RULES: &[Rule] = &[
             "wdio.conf*",
             "testem.*",
             "bunfig.toml",
+            ".labrc.*",
             "web-test-runner.config.*",
             "intern.json",
         ],

@@ -117,6 +117,31 @@ fn javascript() {
     );
     let ava = "import test from 'ava';\ntest('a', t => t.pass());\n";
     check("ava", "a.js", ava, &["test('PASS', t => {", "t.is(total, "]);
+    let lab = "const { expect } = require('@hapi/code');\nconst Lab = require('@hapi/lab');\nconst { describe, it } = exports.lab = Lab.script();\n\ndescribe('a', () => {\n    it('b', () => {});\n});\n";
+    let calls = ["it('PASS', () => {", "expect(total).to.equal("];
+    check("lab", "test/index.js", lab, &calls);
+    let old = "var Lab = require('lab');\nvar Code = require('code');\nvar it = exports.lab = Lab.script();\nit('b', function () {});\n";
+    check(
+        "lab",
+        "test/index.js",
+        old,
+        &["Code.expect(total).to.equal("],
+    );
+    let qunit = "QUnit.module('a');\nQUnit.test('b', function (assert) { assert.ok(true); });\n";
+    let calls = [
+        "QUnit.test('PASS', function (assert) {",
+        "assert.strictEqual(total, ",
+    ];
+    check("tap", "test/a.js", qunit, &calls);
+    let imported = "import { module, test as check } from 'qunit';\ncheck('b', assert => {});\n";
+    check("tap", "test/a.js", imported, &["check('PASS', assert => {"]);
+    let brittle = "const test = require('brittle')\n\ntest('a', t => t.pass())\n";
+    check(
+        "tap",
+        "test/a.js",
+        brittle,
+        &["test('PASS', t => {", "t.is(total, "],
+    );
     let jasmine = "describe('a', function () {\n  it('b', function () {});\n});\n";
     check(
         "jasmine",

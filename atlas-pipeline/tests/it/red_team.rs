@@ -311,6 +311,27 @@ fn javascript_bun() {
 }
 
 #[test]
+fn javascript_lab() {
+    if is_asked() {
+        run("lab", "docker");
+    }
+}
+
+#[test]
+fn javascript_qunit() {
+    if is_asked() {
+        run("qunit", "docker");
+    }
+}
+
+#[test]
+fn javascript_brittle() {
+    if is_asked() {
+        run("brittle", "docker");
+    }
+}
+
+#[test]
 fn javascript_node_test() {
     if is_asked() {
         run("nodetest", "docker");

@@ -49,6 +49,7 @@ impl Suite {
             // What makes TAP of their results writes them down, too.
             Runner::Jasmine => Some(("jasmine.xml", "junit")),
             Runner::Uvu => Some(("uvu.xml", "junit")),
+            Runner::Lab => Some(("lab.xml", "junit")),
             Runner::Playwright => Some(("playwright.xml", "junit")),
             Runner::Bun => Some(("bun.xml", "junit")),
             Runner::NodeTest if self.is_borp() => self
@@ -151,9 +152,28 @@ impl Suite {
             Runner::NodeTest => return self.node_test(setting),
             Runner::Tap => tap(&mut args, self.major(setting, "tap")),
             Runner::Tape => Vec::new(),
+            Runner::QUnit => {
+                drop_valued(&mut args, &["--reporter", "-r", "--seed"]);
+                drop_flags(&mut args, &["--watch", "-w"]);
+                owned(["--reporter tap"])
+            }
+            Runner::Brittle => {
+                drop_flags(
+                    &mut args,
+                    &["--bail", "-b", "--coverage", "-c", "--cov", "--solo", "-s"],
+                );
+                Vec::new()
+            }
+            Runner::Lab => lab(&mut args, setting.report),
             Runner::Jasmine => {
-                drop_valued(&mut args, &["--reporter", "--parallel"]);
-                vec!["--helper=\"$ATLAS_ENV/toolbox/jasmine-tap.cjs\"".to_owned()]
+                drop_valued(
+                    &mut args,
+                    &["--reporter", "--parallel", "--random", "--seed"],
+                );
+                owned([
+                    "--helper=\"$ATLAS_ENV/toolbox/jasmine-tap.cjs\"",
+                    "--random=false",
+                ])
             }
             Runner::Uvu => {
                 drop_flags(&mut args, &["--bail", "-b", "--quiet", "-q"]);
@@ -504,6 +524,60 @@ fn tap(args: &mut Vec<String>, major: Option<u32>) -> Vec<String> {
         _ => "--no-coverage",
     };
     owned(["--reporter=tap", coverage])
+}
+
+fn lab(args: &mut Vec<String>, report: bool) -> Vec<String> {
+    drop_valued(
+        args,
+        &[
+            "--reporter",
+            "-r",
+            "--output",
+            "-o",
+            "--threshold",
+            "-t",
+            "--coverage-exclude",
+            "--coverage-path",
+            "--coverage-pattern",
+            "--coverage-predicates",
+            "--linter",
+            "-n",
+            "--lint-options",
+            "--lint-errors-threshold",
+            "--lint-warnings-threshold",
+            "--seed",
+            "--types-test",
+        ],
+    );
+    drop_flags(
+        args,
+        &[
+            "--bail",
+            "--colors",
+            "-C",
+            "--coverage",
+            "-c",
+            "--coverage-all",
+            "--coverage-flat",
+            "--lint",
+            "-L",
+            "--lint-fix",
+            "--shuffle",
+            "--silence",
+            "-s",
+            "--silent-skips",
+            "-k",
+            "--types",
+            "-Y",
+            "--verbose",
+            "-v",
+        ],
+    );
+    if report {
+        owned(["-v -r console -o stdout -r junit -o \"$ATLAS_OUT/lab.xml\""])
+    } else {
+        owned(["-v"])
+    }
 }
 
 fn bun(args: &mut Vec<String>, report: bool) -> Vec<String> {

@@ -18,14 +18,12 @@ pub(super) const JEST_KITS: &[(&str, &str)] = &[
 
 /// Programs that run tests and have no parser.
 pub(super) const OTHERS: &[&str] = &[
-    "lab",
-    "qunit",
     "deno",
     "wtr",
     "web-test-runner",
     "zora",
     "pta",
-    "brittle",
+    "brittle-bare",
     "intern",
     "nodeunit",
     "vows",

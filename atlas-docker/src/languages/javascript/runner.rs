@@ -18,6 +18,9 @@ pub(super) enum Runner {
     Tape,
     Jasmine,
     Uvu,
+    Lab,
+    QUnit,
+    Brittle,
     Bun,
     Karma,
     Playwright,
@@ -38,6 +41,11 @@ const RUNNERS: &[(&str, Runner)] = &[
     ("jasmine", Runner::Jasmine),
     ("jasmine-ts", Runner::Jasmine),
     ("uvu", Runner::Uvu),
+    ("lab", Runner::Lab),
+    ("@hapi/lab", Runner::Lab),
+    ("qunit", Runner::QUnit),
+    ("brittle", Runner::Brittle),
+    ("brittle-node", Runner::Brittle),
     ("karma", Runner::Karma),
     ("playwright", Runner::Playwright),
     ("cypress", Runner::Cypress),
@@ -49,6 +57,8 @@ impl Runner {
         match self {
             Self::NodeTest => "node:test",
             Self::Uvu => "uvu",
+            Self::QUnit => "QUnit",
+            Self::Brittle => "brittle",
             Self::Bun => "bun test",
             _ => self.parser(),
         }
@@ -62,8 +72,9 @@ impl Runner {
             Self::Mocha => "mocha",
             Self::Ava => "ava",
             Self::NodeTest => "nodetest",
-            // Of the last two an adapter of the plan makes TAP.
-            Self::Tap | Self::Jasmine | Self::Uvu => "tap",
+            // Of Jasmine and uvu an adapter of the plan makes TAP.
+            Self::Tap | Self::QUnit | Self::Brittle | Self::Jasmine | Self::Uvu => "tap",
+            Self::Lab => "lab",
             Self::Tape => "tape",
             Self::Bun => "bun",
             Self::Karma => "karma",
@@ -223,6 +234,12 @@ pub(super) fn meaning(step: &Step, tree: &Tree, workspace: &Workspace) -> Meanin
             (Runner::Playwright, "install" | "install-deps")
             | (Runner::Cypress, "install" | "verify" | "open")
             | (Runner::Vitest, "bench" | "list" | "typecheck") => Meaning::Check,
+            // Before its second major version, the package was another runner.
+            (Runner::QUnit, _)
+                if major(workspace, step, "qunit").is_some_and(|major| major < 2) =>
+            {
+                Meaning::Other(name)
+            }
             _ => suite(runner, &words[..1], rest),
         };
     }
@@ -254,6 +271,11 @@ pub(super) fn meaning(step: &Step, tree: &Tree, workspace: &Workspace) -> Meanin
     Meaning::Prepare {
         known: makes(&step.script) || BUILDERS.contains(&name.as_str()),
     }
+}
+
+/// The major version of a dependency that a step's package asks for.
+fn major(workspace: &Workspace, step: &Step, dependency: &str) -> Option<u32> {
+    super::command::major(&workspace.range(step.package, dependency)?)
 }
 
 /// Whether a script's name says that it makes something.
@@ -337,6 +359,7 @@ fn interpreted(
             ("mocha", Runner::Mocha),
             ("jest", Runner::Jest),
             ("uvu", Runner::Uvu),
+            ("brittle", Runner::Brittle),
             ("karma", Runner::Karma),
         ]
         .into_iter()

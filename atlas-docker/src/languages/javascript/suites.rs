@@ -137,6 +137,7 @@ fn declared(facts: &Facts<'_>, workspace: &Workspace, alone: bool) -> Option<Fou
         Runner::Ava,
         Runner::Mocha,
         Runner::Tap,
+        Runner::Lab,
     ]
     .into_iter()
     .find_map(|runner| {

@@ -159,11 +159,14 @@ pub(crate) fn title(rest: &[u8]) -> (&[u8], Option<Directive>) {
     (rest, None)
 }
 
-/// ` time=12.5ms`, ` time=1s {`: the time that node-tap and others append, and the brace that opens
-/// the block of a subtest behind its result.
+/// ` time=12.5ms`, ` time = 12.5ms`, ` time=1s {`: the time that node-tap, brittle and others append, and the brace
+/// that opens the block of a subtest behind its result.
 fn time(text: &[u8]) -> bool {
     let text = text.strip_suffix(b" {").unwrap_or(text).trim_ascii();
-    let Some(text) = text.strip_prefix(b"time=") else {
+    let Some(text) = text
+        .strip_prefix(b"time=")
+        .or_else(|| text.strip_prefix(b"time = "))
+    else {
         return false;
     };
     let text = text.strip_suffix(b"s").unwrap_or(text);
@@ -298,6 +301,7 @@ mod tests {
         assert_eq!(read("- a #skip"), ("a".to_owned(), Some(Directive::Skip)));
         assert_eq!(read("# Skipped: old"), ("# Skipped: old".to_owned(), None));
         assert_eq!(read("- a # time=3.5ms {"), ("a".to_owned(), None));
+        assert_eq!(read("- a # time = 0.47ms"), ("a".to_owned(), None));
         assert_eq!(read("- - a"), ("- a".to_owned(), None));
         assert_eq!(read("-   a {"), ("  a {".to_owned(), None));
     }

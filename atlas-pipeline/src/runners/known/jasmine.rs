@@ -6,7 +6,8 @@ use crate::runners::order::Other;
 
 pub(super) const KNOWN: Known = Known {
     orders: &[Other {
-        parsers: &["jasmine"],
+        // An adapter makes TAP of its results.
+        parsers: &["tap"],
         what: "random, seed 4711",
         edits: &[Edit::Replace("--random=false", "--random=true --seed=4711")],
     }],

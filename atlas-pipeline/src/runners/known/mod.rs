@@ -10,6 +10,7 @@ mod gradle;
 mod gtest;
 mod jasmine;
 mod jest;
+mod lab;
 mod maven;
 mod minitest;
 mod mocha;
@@ -18,6 +19,7 @@ mod node;
 mod phpunit;
 mod prove;
 mod pytest;
+mod qunit;
 mod rspec;
 mod tap;
 mod unittest;
@@ -64,6 +66,8 @@ pub(super) const RUNNERS: &[Known] = &[
     vitest::KNOWN,
     bun::KNOWN,
     jasmine::KNOWN,
+    lab::KNOWN,
+    qunit::KNOWN,
     phpunit::KNOWN,
     cargo::KNOWN,
     mocha::KNOWN,

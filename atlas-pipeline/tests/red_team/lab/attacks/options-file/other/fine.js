@@ -1,0 +1,6 @@
+const Lab = require('@hapi/lab');
+const { describe, it } = (exports.lab = Lab.script());
+
+describe('Basket', () => {
+  it('takes a discount off', () => {});
+});
