@@ -1,4 +1,4 @@
-//! Jest, Vitest, Bun, Jasmine, Mocha, `node:test`, AVA, lab, `QUnit`, brittle.
+//! Jest, Vitest, Bun, Jasmine, Mocha, `node:test`, AVA, lab, `QUnit`, brittle, tape, node-tap, uvu.
 
 use super::names::Names;
 use super::{Added, insert};
@@ -13,7 +13,7 @@ pub(super) fn add(parser: &str, file: &str, text: &str, names: &Names) -> Added 
     let end = if semicolon { ";" } else { "" };
     let style = style(parser, text, &imports)?;
     // What declares a test: an imported name, or a global that the file uses.
-    let global = if uses(r"(?m)^\s*it(\.\w+)?\s*\(") || parser == "jasmine" {
+    let global = if uses(r"(?m)^\s*it(\.\w+)?\s*\(") || matches!(parser, "jasmine" | "tap") {
         Some("it")
     } else if uses(r"(?m)^\s*test(\.\w+)?\s*\(") {
         Some("test")
@@ -37,6 +37,13 @@ pub(super) fn add(parser: &str, file: &str, text: &str, names: &Names) -> Added 
         Style::QUnit if uses(r"\bQUnit\.test\s*\(") => ("QUnit.test".to_owned(), "assert"),
         Style::QUnit => (imports.named("qunit", "test")?, "assert"),
         Style::Lab => (global?.to_owned(), ""),
+        Style::Tape => (from_runner(&["tape", "tape-promise/tape"])?, "t"),
+        Style::Tap => {
+            let test = imports.named("tap", "test");
+            let whole = imports.whole("tap").map(|tap| format!("{tap}.test"));
+            (test.or(whole)?, "t")
+        }
+        Style::Uvu => (RUN.captures_iter(text).last()?[1].to_owned(), ""),
         Style::NodeTest => (from_runner(&["node:test"])?, ""),
         Style::Vitest => {
             let imported = from_runner(&["vitest"]);
@@ -64,7 +71,9 @@ pub(super) fn add(parser: &str, file: &str, text: &str, names: &Names) -> Added 
         };
         let check = assertion
             .replace("ACTUAL", "total")
-            .replace("EXPECTED", &sum.to_string());
+            .replace("EXPECTED", &sum.to_string())
+            .replace("NAME", name)
+            .replace('\n', &format!("{end}\n"));
         let quote = if text.matches('"').count() > text.matches('\'').count() {
             '"'
         } else {
@@ -88,8 +97,22 @@ pub(super) fn add(parser: &str, file: &str, text: &str, names: &Names) -> Added 
         piece.insert(0, ';');
         piece = piece.replacen(";import", "import", 1);
     }
-    Some((insert(text, text.len(), 1, &piece), both.0, both.1))
+    let (at, blank) = match style {
+        // Tests that are declared behind it do not run.
+        Style::Uvu => (RUN.find_iter(text).last()?.start(), 0),
+        _ => (text.len(), 1),
+    };
+    Some((insert(text, at, blank, &piece), both.0, both.1))
 }
+
+/// An expectation in a file that need not import what makes it.
+static JASMINE: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"\bexpect(?:Async)?\(").expect("a pattern of this file"));
+
+/// The line that runs the tests of a file of uvu's.
+static RUN: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"(?m)^([\w$]+)\.run\(\);?[ \t]*$").expect("a pattern of this file")
+});
 
 enum Style {
     Ava,
@@ -100,6 +123,9 @@ enum Style {
     Lab,
     QUnit,
     Brittle,
+    Tape,
+    Tap,
+    Uvu,
 }
 
 fn style(parser: &str, text: &str, imports: &Imports) -> Option<Style> {
@@ -114,6 +140,9 @@ fn style(parser: &str, text: &str, imports: &Imports) -> Option<Style> {
         ("lab", Style::Lab),
         ("qunit", Style::QUnit),
         ("brittle", Style::Brittle),
+        ("tape", Style::Tape),
+        ("tap", Style::Tap),
+        ("uvu", Style::Uvu),
     ] {
         if imports.has(module) {
             return Some(style);
@@ -124,8 +153,9 @@ fn style(parser: &str, text: &str, imports: &Imports) -> Option<Style> {
         "jest" | "jasmine" | "bun" => Style::Jest,
         "vitest" => Style::Vitest,
         "mocha" | "karma" => Style::Mocha,
-        // The command gives its tests a global.
+        // What QUnit and Jasmine give the tests are globals.
         "tap" if text.contains("QUnit.test(") => Style::QUnit,
+        "tap" if JASMINE.is_match(text) => Style::Jest,
         _ => return None,
     })
 }
@@ -148,6 +178,14 @@ fn assertion(
     match style {
         Style::Ava | Style::Brittle => return own("t.is(ACTUAL, EXPECTED)"),
         Style::QUnit => return own("assert.strictEqual(ACTUAL, EXPECTED)"),
+        // What tape prints of an assertion is its message alone.
+        Style::Tape => return own("t.equal(ACTUAL, EXPECTED, 'NAME')\n  t.end()"),
+        Style::Tap => return own("t.equal(ACTUAL, EXPECTED)\n  t.end()"),
+        Style::Uvu => {
+            if let Some(assert) = imports.whole("uvu/assert") {
+                return own(&format!("{assert}.is(ACTUAL, EXPECTED)"));
+            }
+        }
         Style::Lab => {
             let code = ["@hapi/code", "code"];
             let named = code.iter().find_map(|code| imports.named(code, "expect"));

@@ -135,6 +135,25 @@ fn javascript() {
     check("tap", "test/a.js", qunit, &calls);
     let imported = "import { module, test as check } from 'qunit';\ncheck('b', assert => {});\n";
     check("tap", "test/a.js", imported, &["check('PASS', assert => {"]);
+    let tape = "var test = require('tape');\ntest('a', function (t) { t.end(); });\n";
+    let calls = ["test('PASS', function (t) {", ", 'PASS');\n  t.end();"];
+    check("tape", "test/a.js", tape, &calls);
+    let tap = "const t = require('tap')\nt.test('a', async t => t.ok(1))\n";
+    check(
+        "tap",
+        "test/a.js",
+        tap,
+        &["t.test('PASS', t => {", "t.equal(total, "],
+    );
+    let chained = "const test = require('tap').test\ntest('a', t => t.end())\n";
+    check("tap", "test/a.js", chained, &["test('PASS', t => {"]);
+    let uvu = "import { suite } from 'uvu';\nimport * as assert from 'uvu/assert';\n\nconst Sum = suite('a');\n\nSum('b', () => {});\n\nSum.run();\n";
+    let calls = [
+        "Sum('PASS', () => {",
+        "assert.is(total, ",
+        "});\nSum.run();",
+    ];
+    check("tap", "a.js", uvu, &calls);
     let brittle = "const test = require('brittle')\n\ntest('a', t => t.pass())\n";
     check(
         "tap",
@@ -142,13 +161,13 @@ fn javascript() {
         brittle,
         &["test('PASS', t => {", "t.is(total, "],
     );
-    let jasmine = "describe('a', function () {\n  it('b', function () {});\n});\n";
-    check(
-        "jasmine",
-        "a_spec.js",
-        jasmine,
-        &["it('PASS', function () {", "expect(total).toBe("],
-    );
+    let jasmine =
+        "describe('a', function () {\n  it('b', function () { expect(1).toBe(1); });\n});\n";
+    // Its log is the TAP of an adapter.
+    for parser in ["jasmine", "tap"] {
+        let calls = ["it('PASS', function () {", "expect(total).toBe("];
+        check(parser, "a_spec.js", jasmine, &calls);
+    }
 }
 
 #[test]

@@ -332,6 +332,41 @@ fn javascript_brittle() {
 }
 
 #[test]
+fn javascript_jasmine() {
+    if is_asked() {
+        run("jasmine", "docker");
+    }
+}
+
+#[test]
+fn javascript_tape() {
+    if is_asked() {
+        run("tape", "docker");
+    }
+}
+
+#[test]
+fn javascript_ava() {
+    if is_asked() {
+        run("ava", "docker");
+    }
+}
+
+#[test]
+fn javascript_uvu() {
+    if is_asked() {
+        run("uvu", "docker");
+    }
+}
+
+#[test]
+fn javascript_node_tap() {
+    if is_asked() {
+        run("tap", "docker");
+    }
+}
+
+#[test]
 fn javascript_node_test() {
     if is_asked() {
         run("nodetest", "docker");

@@ -1,0 +1,11 @@
+'use strict';
+
+const Basket = require('../lib/basket');
+
+it('adds the prices', () => {
+  expect(new Basket([1, 2, 3]).total()).toBe(6);
+});
+
+it('counts the prices', () => {
+  expect(new Basket([1, 2, 3]).count()).toBe(3);
+});

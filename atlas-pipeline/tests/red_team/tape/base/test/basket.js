@@ -1,0 +1,14 @@
+'use strict';
+
+const test = require('tape');
+const Basket = require('../lib/basket');
+
+test('adds the prices', (t) => {
+  t.equal(new Basket([1, 2, 3]).total(), 6);
+  t.end();
+});
+
+test('counts the prices', (t) => {
+  t.equal(new Basket([1, 2, 3]).count(), 3);
+  t.end();
+});

@@ -1,0 +1,9 @@
+'use strict';
+
+const test = require('tape');
+const Basket = require('../lib/basket');
+
+test('may be empty', (t) => {
+  t.equal(new Basket([]).count(), 0);
+  t.end();
+});
