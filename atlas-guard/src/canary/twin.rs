@@ -35,7 +35,7 @@ const MOST: usize = 3;
 /// taken. Only tests are taken that compare with a number, text or list that is written out, for of
 /// those it is certain that both cannot hold. Names are put together from words of the file's own
 /// test names, and a twin stands before or behind its test, as the `seed` says. Files of Python,
-/// Ruby (minitest's methods, and `RSpec`), PHP, JavaScript, Java, Rust and Go (with specs of Ginkgo) are known; nothing comes back
+/// Ruby (minitest's methods, and `RSpec`), PHP, JavaScript, Java, Rust, Go (with specs of Ginkgo) and C++ are known; nothing comes back
 /// where no test has such a comparison.
 ///
 /// ```
@@ -240,6 +240,7 @@ enum Style {
     Java,
     Rust,
     Go,
+    Cpp,
 }
 
 impl Style {
@@ -251,6 +252,7 @@ impl Style {
             "js" | "cjs" | "mjs" | "jsx" | "ts" | "mts" | "cts" | "tsx" => Self::JavaScript,
             "java" => Self::Java,
             "rs" => Self::Rust,
+            "cc" | "cpp" | "cxx" | "c++" => Self::Cpp,
             "go" if file.ends_with("_test.go") => Self::Go,
             _ => return None,
         })
@@ -285,6 +287,12 @@ impl Style {
                 r#"^(\s*)(?:func\s+(Test\w+)\(\w+ \*testing\.T\) \{|(?:\w+\.)?(?:It|Specify)\("([^"\\]+)", func\(\) \{)\s*$"#,
             )
         });
+        // `GoogleTest`, Boost.Test; Catch2, doctest.
+        static CPP: LazyLock<Regex> = LazyLock::new(|| {
+            regex(
+                r#"^(\s*)(?:(?:TEST(?:_F)?\s*\(\s*\w+\s*,|BOOST_AUTO_TEST_CASE\s*\()\s*(\w+)\s*\)|TEST_CASE\s*\(\s*"([^"\\]+)"[^{]*\))\s*\{?\s*$"#,
+            )
+        });
         match self {
             Self::Python => &PYTHON,
             Self::Ruby => &RUBY,
@@ -293,6 +301,7 @@ impl Style {
             Self::Java => &JAVA,
             Self::Rust => &RUST,
             Self::Go => &GO,
+            Self::Cpp => &CPP,
         }
     }
 
@@ -354,7 +363,7 @@ impl Style {
                     Self::Php => bare.starts_with(['*', '#', '/']),
                     Self::Java => bare.starts_with(['@', '*', '/']),
                     Self::Rust => bare.starts_with("#[") || bare.starts_with("//"),
-                    Self::Ruby | Self::JavaScript | Self::Go => false,
+                    Self::Ruby | Self::JavaScript | Self::Go | Self::Cpp => false,
                 }
         };
         let mut start = head;
@@ -494,6 +503,21 @@ impl Style {
                 )),
             ]
         });
+        static CPP: LazyLock<Vec<Regex>> = LazyLock::new(|| {
+            let value = format!(r"(?:{VALUE})[uUlLfF]*");
+            let equal = r"(?:(?:EXPECT|ASSERT)_(?:EQ|STREQ|FLOAT_EQ|DOUBLE_EQ)|(?:CHECK|REQUIRE)_EQ|BOOST_(?:CHECK|REQUIRE)_EQUAL)";
+            vec![
+                regex(&format!(
+                    r"(?m)^(\s*{equal}\(.*\w\(.*\).*,\s*)({value})(\s*\);\s*)$"
+                )),
+                regex(&format!(
+                    r"(?m)^(\s*{equal}\(\s*)({value})(,.*\w\(.*\).*\);\s*)$"
+                )),
+                regex(&format!(
+                    r"(?m)^(\s*(?:CHECK|REQUIRE|BOOST_TEST)\(.*\w\(.*\).*\s==\s*)({value})(\s*\);\s*)$"
+                )),
+            ]
+        });
         match self {
             Self::Python => &PYTHON,
             Self::Ruby => &RUBY,
@@ -502,6 +526,7 @@ impl Style {
             Self::Java => &JAVA,
             Self::Rust => &RUST,
             Self::Go => &GO,
+            Self::Cpp => &CPP,
         }
     }
 

@@ -55,6 +55,20 @@ fn a_test_stands_twice_with_another_value() {
             "expect(gap([1, 3])).toEqual(",
         ),
         (
+            "test/a_test.cpp",
+            "TEST(Gap, FindsGaps) {\n  EXPECT_EQ(gap({1, 3}), 2u);\n}\n",
+            "FindsGaps",
+            ") {\n  ",
+            "EXPECT_EQ(gap({1, 3}), ",
+        ),
+        (
+            "test/a_test.cpp",
+            "TEST_CASE(\"finds gaps\", \"[gap]\")\n{\n  REQUIRE(gap({1, 3}) == \"two\");\n}\n",
+            "finds gaps",
+            "\", \"[gap]\")\n{\n  ",
+            "REQUIRE(gap({1, 3}) == \"tw",
+        ),
+        (
             "tests/a.rs",
             "#[test]\nfn finds_gaps() {\n    assert_eq!(gap(&[1, 3]), 2);\n}\n",
             "finds_gaps",

@@ -374,6 +374,27 @@ fn javascript_node_test() {
 }
 
 #[test]
+fn ruby_rspec() {
+    if is_asked() {
+        run("rspec", "docker");
+    }
+}
+
+#[test]
+fn cpp_googletest() {
+    if is_asked() {
+        run("gtest", "docker");
+    }
+}
+
+#[test]
+fn cpp_catch2() {
+    if is_asked() {
+        run("catch2", "docker");
+    }
+}
+
+#[test]
 fn java_maven() {
     if is_asked() {
         run("maven", "docker");

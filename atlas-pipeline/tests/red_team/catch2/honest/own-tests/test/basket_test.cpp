@@ -1,0 +1,19 @@
+#include <catch2/catch_test_macros.hpp>
+
+#include "basket.h"
+
+TEST_CASE("AddsPrices") {
+  CHECK(Basket({1, 2, 3}).total() == 6);
+}
+
+TEST_CASE("CountsPrices") {
+  CHECK(Basket({1, 2, 3}).count() == 3);
+}
+
+TEST_CASE("TakesADiscountOff") {
+  CHECK(Basket({100, 100}).total(10) == 180);
+}
+
+TEST_CASE("TakesTenPerCentOff") {
+  CHECK(Basket({100}).total(10) == 90);
+}

@@ -1,0 +1,3 @@
+RSpec.describe "Basket" do
+  it("takes a discount off") {}
+end
