@@ -422,6 +422,24 @@ fn runners_leave_a_report_beside_the_console() {
     }
 }
 
+/// node-tap from 18 on fetches the plugins that its settings name, and no test run has a network.
+#[test]
+fn node_tap_is_put_together_where_it_has_plugins() {
+    let taprc = (".taprc", "# vim: yaml\nplugin:\n  - \"@tapjs/clock\"\n");
+    for (version, files, is_built) in [
+        ("^21.7.2", &[taprc][..], true),
+        ("^21.7.2", &[(".taprc", "bail: true\n")][..], false),
+        ("^16.3.0", &[taprc][..], false),
+    ] {
+        let package =
+            format!(r#"{{"scripts":{{"test":"tap"}},"devDependencies":{{"tap":"{version}"}}}}"#);
+        let plan = planned(&package, files);
+        let mut commands = plan.build.iter();
+        let found = commands.any(|command| command.contains("tap build"));
+        assert_eq!(found, is_built, "{version}: {:?}", plan.build);
+    }
+}
+
 /// Two runtimes over the same files would name each test twice.
 #[test]
 fn bun_is_taken_where_nothing_else_runs_in_the_folder() {

@@ -194,6 +194,7 @@ pub(super) fn analyse(facts: &Facts<'_>) -> Result<EnvironmentPlan, Verdict> {
     }
     manager.install(facts, &workspace, &tested, &mut plan);
     prepare::fetch_browsers(&workspace, &found.suites, &mut plan);
+    prepare::assemble_tap(facts.tree, &workspace, &found.suites, &mut plan);
     prepare::adapters(&found.suites, &mut plan);
     let mut native: Vec<(&str, Evidence)> = browsers;
     let gyp = join(&workspace.main().folder, "binding.gyp");

@@ -2,11 +2,12 @@
 
 use super::command::major;
 use super::manager::{in_folder, target};
-use super::package::Workspace;
+use super::package::{Workspace, join};
 use super::runner::{Runner, Suite};
 use super::suites::Preparation;
 use crate::render::shell_quote;
 use crate::toolbox::{self, JASMINE_TAP, UVU_TAP, UVU_TAP_MODULE};
+use crate::tree::Tree;
 use atlas_core::{EnvironmentPlan, Evidence, ReportSpec};
 use std::fmt::Write as _;
 
@@ -160,6 +161,33 @@ pub(super) fn fetch_browsers(workspace: &Workspace, suites: &[Suite], plan: &mut
     {
         let fetch = "PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD= npx --no-install playwright install chromium || echo 'atlas: Playwright cannot fetch its browser'";
         plan.build.push(in_folder(&workspace.main().folder, fetch));
+    }
+}
+
+/// Commands after the install that node-tap needs, where it has plugins: since 18 it puts itself together of them, and
+/// fetches those that no manifest names.
+pub(super) fn assemble_tap(
+    tree: &Tree,
+    workspace: &Workspace,
+    suites: &[Suite],
+    plan: &mut EnvironmentPlan,
+) {
+    for suite in suites.iter().filter(|suite| suite.runner == Runner::Tap) {
+        let range = workspace.range(suite.package, "tap").unwrap_or_default();
+        let file = join(&suite.folder, ".taprc");
+        let line = tree.text(&file).and_then(|text| {
+            let mut lines = (1..).zip(text.lines());
+            lines
+                .find(|(_, line)| line.trim_start().starts_with("plugin"))
+                .map(|(at, line)| (at, line.to_owned()))
+        });
+        if let Some((at, text)) = line
+            && major(&range).is_none_or(|major| major >= 18)
+        {
+            let build = "tap build || echo 'atlas: failed: tap build'";
+            plan.build.push(with_path(workspace, &suite.folder, build));
+            plan.prove("build", Evidence::at(file, at, text));
+        }
     }
 }
 
