@@ -1,5 +1,6 @@
 //! Tests whose outcome is known beforehand.
 
+mod c;
 mod cpp;
 mod javascript;
 mod members;
@@ -79,7 +80,8 @@ pub fn canaries(parser: &str, file: &str, content: &[u8], seed: &str) -> Vec<Can
         "rb" => ruby::add(parser, text, &names),
         "php" => php::add(text, &names),
         "java" | "kt" | "cs" => members::add(end, text, &names),
-        "cc" | "cpp" | "cxx" | "c++" => cpp::add(text, &names),
+        "c" => c::add(text, &names),
+        "cc" | "cpp" | "cxx" | "c++" => cpp::add(text, &names).or_else(|| c::add(text, &names)),
         _ => None,
     };
     one.into_iter().map(whole).collect()

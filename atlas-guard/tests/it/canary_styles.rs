@@ -399,3 +399,31 @@ fn line_ends_and_what_stands_there_stay() {
         "{new}"
     );
 }
+
+#[test]
+fn c() {
+    let check_file = "START_TEST(test_a)\n{\n  ck_assert(1);\n}\nEND_TEST\n\nint main(void)\n{\n  TCase *tc = tcase_create(\"a\");\n  tcase_add_test(tc, test_a);\n}\n";
+    let pieces = [
+        "START_TEST(PASS)\n{\n",
+        "  ck_assert_int_eq(total, ",
+        "  tcase_add_test(tc, PASS);\n",
+        "  tcase_add_test(tc, FAIL);\n",
+    ];
+    check("check", "test_a.c", check_file, &pieces);
+    let cmocka = "static void test_a(void **state)\n{\n  (void)state;\n}\n\nint main(void)\n{\n  const struct CMUnitTest tests[] = {\n    cmocka_unit_test(test_a)\n  };\n}\n";
+    let pieces = [
+        "static void PASS(void **state)\n{\n",
+        "    cmocka_unit_test(test_a),\n",
+        "    cmocka_unit_test(FAIL),\n",
+    ];
+    check("cmocka", "test_a.c", cmocka, &pieces);
+    let unity = "void test_a(void) { TEST_ASSERT_TRUE(1); }\n\nint main(void)\n{\n  UNITY_BEGIN();\n  RUN_TEST(test_a);\n  return UNITY_END();\n}\n";
+    let pieces = ["static void FAIL(void)\n{\n", "  RUN_TEST(PASS);\n"];
+    check("unity", "test_a.c", unity, &pieces);
+    let cunit = "static void test_a(void) { CU_ASSERT(1); }\n\nint main(void)\n{\n  CU_add_test(suite, \"a\", test_a);\n}\n";
+    let pieces = ["  CU_add_test(suite, \"PASS\", PASS);\n"];
+    check("cunit", "test_a.c", cunit, &pieces);
+    // Functions of another file.
+    let elsewhere = "int main(void)\n{\n  RUN_TEST(test_a);\n  TEST_ASSERT_TRUE(1);\n}\n";
+    assert!(atlas_guard::canary("unity", "a.c", elsewhere.as_bytes(), "s").is_none());
+}

@@ -395,6 +395,20 @@ fn cpp_catch2() {
 }
 
 #[test]
+fn c_check() {
+    if is_asked() {
+        run("check", "docker");
+    }
+}
+
+#[test]
+fn c_cmocka() {
+    if is_asked() {
+        run("cmocka", "docker");
+    }
+}
+
+#[test]
 fn java_maven() {
     if is_asked() {
         run("maven", "docker");

@@ -1,0 +1,10 @@
+#include "basket.h"
+
+int basket_total(const int *prices, int count, int discount)
+{
+  int sum = 0;
+  for (int at = 0; at < count; at += 1) {
+    sum += prices[at];
+  }
+  return sum * (100 - discount) / 100;
+}
