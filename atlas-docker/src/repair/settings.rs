@@ -267,10 +267,10 @@ pub(super) fn denied_lints(symptom: &Symptom<'_>) -> Vec<Repair> {
     })
 }
 
-/// How Maven without a network says that an artifact is not there.
+/// How Maven without a network says that an artifact is not there, and Surefire 2 of its provider.
 pub(crate) static NOT_FETCHED: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
-        r"in offline mode and the artifact \S+ has not been downloaded|repository system is offline",
+        r"in offline mode and the artifact \S+ has not been downloaded|repository system is offline|ArtifactsNotFoundException: Missing:",
     )
 });
 
@@ -395,8 +395,9 @@ mod tests {
     #[test]
     fn sources_are_compiled_first_where_that_was_left_out() {
         let folder = tempfile::tempdir().unwrap();
-        let text = "[ERROR] Cannot access central (https://repo.maven.apache.org/maven2) in offline mode and the artifact a:b:jar:1 has not been downloaded from it before.";
-        let with = |build: &[&str]| {
+        let maven = "[ERROR] Cannot access central (https://repo.maven.apache.org/maven2) in offline mode and the artifact a:b:jar:1 has not been downloaded from it before.";
+        let surefire = "[ERROR] Failed to execute goal org.apache.maven.plugins:maven-surefire-plugin:2.19.1:test (default-test) on project guice: Unable to generate classpath: org.apache.maven.artifact.resolver.MultipleArtifactsNotFoundException: Missing:";
+        let with = |text: &str, build: &[&str]| {
             let plan = EnvironmentPlan {
                 build: build.iter().map(|&command| command.to_owned()).collect(),
                 ..EnvironmentPlan::default()
@@ -408,9 +409,12 @@ mod tests {
                 source: "test log",
             })
         };
-        assert_eq!(with(&["mvn test"]), []);
-        let found = with(&["bash \"$ATLAS_ENV/toolbox/maven-fetch\" --manifests 3.9.9 -B test"]);
-        assert_eq!(found[0].change, variable("MAVEN_COMPILE_FIRST", "yes"));
+        let fetch = "bash \"$ATLAS_ENV/toolbox/maven-fetch\" --manifests 3.9.9 -B test";
+        for text in [maven, surefire] {
+            assert_eq!(with(text, &["mvn test"]), []);
+            let found = with(text, &[fetch]);
+            assert_eq!(found[0].change, variable("MAVEN_COMPILE_FIRST", "yes"));
+        }
     }
 
     #[test]
