@@ -13,7 +13,6 @@ function point(good, name, skip,    at, text) {
   sub(/^(\[ *[0-9]+ *\/ *[0-9]+ *\]|\( *[0-9]+ *\/ *[0-9]+ *\))[:.]? +/, "", name)
   if (name == "") return
   if (program != "") name = program "::" name
-  if (++seen[name] > 1) name = name " #" seen[name]
   text = skip ? "SKIP" : good ? "PASS" : "FAIL"
   count[text]++
   points++

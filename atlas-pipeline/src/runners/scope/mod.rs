@@ -38,6 +38,11 @@ impl Touched {
         self.checkout.join(path).is_file()
     }
 
+    /// Whether a file may have tests that run in Base.
+    fn runs_in_base(&self, path: &str) -> bool {
+        may_hold_tests(path) && self.exists(path)
+    }
+
     /// The folder nearest to a file that holds a manifest of this name, `.` for the root.
     fn holder(&self, path: &str, manifest: &str) -> Option<String> {
         let mut folder = path;
@@ -75,6 +80,17 @@ impl Touched {
     }
 }
 
+/// Whether a file among the tests may be more than what tests use: where runners go by names, so does this.
+fn may_hold_tests(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let (stem, end) = name.rsplit_once('.').unwrap_or((name, ""));
+    let lower = stem.to_ascii_lowercase();
+    !["java", "kt", "groovy", "scala", "php", "py", "rb"].contains(&end)
+        || lower.contains("test") && stem != "conftest"
+        || lower.contains("spec")
+        || stem.ends_with("IT")
+}
+
 /// The table entry for a plan: which files its test command can be limited to, and how.
 fn known(plan: &EnvironmentPlan) -> Option<&'static Scoping> {
     let mut all = RUNNERS.iter().flat_map(|runner| runner.scopings);
@@ -109,9 +125,11 @@ pub(crate) fn scoped(
         if inside.is_empty() {
             continue;
         }
-        if known.reach == Reach::File && !inside.iter().any(|path| touched.exists(path)) {
+        if known.reach == Reach::File && !inside.iter().any(|path| touched.runs_in_base(path)) {
             let beside = inside.iter().flat_map(|path| touched.beside(path));
-            let beside: Vec<String> = beside.filter(|path| known.is_test(path)).collect();
+            let beside: Vec<String> = beside
+                .filter(|path| known.is_test(path) && may_hold_tests(path))
+                .collect();
             inside.extend(beside.into_iter().filter(|path| own(&path)));
         }
         let one = EnvironmentPlan {
@@ -276,9 +294,9 @@ fn files(known: &Scoping, touched: &Touched, level: TestScopeLevel) -> BTreeSet<
     if by_package && is_package {
         files.extend(touched.sources.iter().filter(is_test).cloned());
     }
-    if !by_package && (is_package || !files.iter().any(|path| touched.exists(path))) {
+    if !by_package && (is_package || !files.iter().any(|path| touched.runs_in_base(path))) {
         let beside = touched.tests.iter().flat_map(|path| touched.beside(path));
-        files.extend(beside.filter(|path| is_test(&path)));
+        files.extend(beside.filter(|path| is_test(&path) && may_hold_tests(path)));
     }
     files
 }
@@ -352,6 +370,42 @@ mod tests {
         };
         let decisions = [of(Side::Test, tests), of(Side::Gold, sources)].concat();
         Touched::new(folder, &decisions)
+    }
+
+    /// HikariCP: a new class of tests, and a class that it uses changes; in Base nothing would run.
+    #[test]
+    fn a_helper_that_is_there_is_no_test_that_runs_in_base() {
+        let folder = tempfile::tempdir().unwrap();
+        let files = [
+            "t/x/ATest.java",
+            "t/x/Stub.java",
+            "p/test_a.py",
+            "p/conftest.py",
+        ];
+        for (parser, command, tests, wanted) in [
+            (
+                "maven",
+                "mvn test",
+                ["t/x/NewTest.java", "t/x/Stub.java"],
+                ["ATest", "NewTest", "Stub"].as_slice(),
+            ),
+            (
+                "pytest",
+                "python -m pytest --junitxml=\"$ATLAS_OUT/junit.xml\"",
+                ["p/test_new.py", "p/conftest.py"],
+                &["p/test_a.py", "p/test_new.py"],
+            ),
+        ] {
+            let touched = touched(folder.path(), &files, &tests, &[]);
+            let plan = EnvironmentPlan {
+                log_parser_name: parser.to_owned(),
+                test_cmd: command.to_owned(),
+                env: [("MAVEN_CHECKS_OFF".to_owned(), String::new())].into(),
+                ..EnvironmentPlan::default()
+            };
+            let made = scoped(&plan, &touched, TestScopeLevel::Touched).unwrap();
+            assert_eq!(made.test_scope.unwrap().places, wanted, "{parser}");
+        }
     }
 
     const SEVERAL: &str = "( failed=0; ( cd libs/a && pytest --junitxml=\"$ATLAS_OUT/junit.xml\" tests ) || failed=1; ( cd libs/b && pytest --junitxml=\"$ATLAS_OUT/junit.xml\" ) || failed=1; exit $failed )";
