@@ -39,9 +39,8 @@ pub(super) fn add(parser: &str, file: &str, text: &str, names: &Names) -> Added 
         Style::Lab => (global?.to_owned(), ""),
         Style::Tape => (from_runner(&["tape", "tape-promise/tape"])?, "t"),
         Style::Tap => {
-            let test = imports.named("tap", "test");
             let whole = imports.whole("tap").map(|tap| format!("{tap}.test"));
-            (test.or(whole)?, "t")
+            (imports.named("tap", "test").or(whole)?, "t")
         }
         Style::Uvu => (RUN.captures_iter(text).last()?[1].to_owned(), ""),
         Style::NodeTest => (from_runner(&["node:test"])?, ""),

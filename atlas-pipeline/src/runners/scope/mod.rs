@@ -372,7 +372,7 @@ mod tests {
         Touched::new(folder, &decisions)
     }
 
-    /// HikariCP: a new class of tests, and a class that it uses changes; in Base nothing would run.
+    /// `HikariCP`: a new class of tests, and a class that it uses changes; in Base nothing would run.
     #[test]
     fn a_helper_that_is_there_is_no_test_that_runs_in_base() {
         let folder = tempfile::tempdir().unwrap();
