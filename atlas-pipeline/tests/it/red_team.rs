@@ -228,27 +228,6 @@ fn python_unittest() {
     run("unittest", "local");
 }
 
-#[test]
-fn python_pytest() {
-    if is_asked() {
-        run("pytest", "docker");
-    }
-}
-
-#[test]
-fn ruby_minitest() {
-    if is_asked() {
-        run("minitest", "docker");
-    }
-}
-
-#[test]
-fn php_phpunit() {
-    if is_asked() {
-        run("phpunit", "docker");
-    }
-}
-
 /// The test command comes to a script of the repository through programs of the environment.
 #[test]
 fn python_script_behind_helpers() {
@@ -261,156 +240,44 @@ fn python_unittest_without_values() {
     run("unittest_truths", "local");
 }
 
-#[test]
-fn go_test() {
-    if is_asked() {
-        run("go", "docker");
-    }
+/// Projects that need containers, each a test.
+macro_rules! in_containers {
+    ($($test:ident: $project:literal,)*) => {
+        $(
+            #[test]
+            fn $test() {
+                if is_asked() {
+                    run($project, "docker");
+                }
+            }
+        )*
+    };
 }
 
-#[test]
-fn javascript_jest() {
-    if is_asked() {
-        run("jest", "docker");
-    }
-}
-
-#[test]
-fn javascript_mocha() {
-    if is_asked() {
-        run("mocha", "docker");
-    }
-}
-
-#[test]
-fn rust_cargo() {
-    if is_asked() {
-        run("rust", "docker");
-    }
-}
-
-#[test]
-fn go_ginkgo() {
-    if is_asked() {
-        run("ginkgo", "docker");
-    }
-}
-
-#[test]
-fn javascript_vitest() {
-    if is_asked() {
-        run("vitest", "docker");
-    }
-}
-
-#[test]
-fn javascript_bun() {
-    if is_asked() {
-        run("bun", "docker");
-    }
-}
-
-#[test]
-fn javascript_lab() {
-    if is_asked() {
-        run("lab", "docker");
-    }
-}
-
-#[test]
-fn javascript_qunit() {
-    if is_asked() {
-        run("qunit", "docker");
-    }
-}
-
-#[test]
-fn javascript_brittle() {
-    if is_asked() {
-        run("brittle", "docker");
-    }
-}
-
-#[test]
-fn javascript_jasmine() {
-    if is_asked() {
-        run("jasmine", "docker");
-    }
-}
-
-#[test]
-fn javascript_tape() {
-    if is_asked() {
-        run("tape", "docker");
-    }
-}
-
-#[test]
-fn javascript_ava() {
-    if is_asked() {
-        run("ava", "docker");
-    }
-}
-
-#[test]
-fn javascript_uvu() {
-    if is_asked() {
-        run("uvu", "docker");
-    }
-}
-
-#[test]
-fn javascript_node_tap() {
-    if is_asked() {
-        run("tap", "docker");
-    }
-}
-
-#[test]
-fn javascript_node_test() {
-    if is_asked() {
-        run("nodetest", "docker");
-    }
-}
-
-#[test]
-fn ruby_rspec() {
-    if is_asked() {
-        run("rspec", "docker");
-    }
-}
-
-#[test]
-fn cpp_googletest() {
-    if is_asked() {
-        run("gtest", "docker");
-    }
-}
-
-#[test]
-fn cpp_catch2() {
-    if is_asked() {
-        run("catch2", "docker");
-    }
-}
-
-#[test]
-fn c_check() {
-    if is_asked() {
-        run("check", "docker");
-    }
-}
-
-#[test]
-fn c_cmocka() {
-    if is_asked() {
-        run("cmocka", "docker");
-    }
-}
-
-#[test]
-fn java_maven() {
-    if is_asked() {
-        run("maven", "docker");
-    }
+in_containers! {
+    c_check: "check",
+    c_cmocka: "cmocka",
+    cpp_catch2: "catch2",
+    cpp_googletest: "gtest",
+    go_ginkgo: "ginkgo",
+    go_test: "go",
+    java_maven: "maven",
+    javascript_ava: "ava",
+    javascript_brittle: "brittle",
+    javascript_bun: "bun",
+    javascript_jasmine: "jasmine",
+    javascript_jest: "jest",
+    javascript_lab: "lab",
+    javascript_mocha: "mocha",
+    javascript_node_tap: "tap",
+    javascript_node_test: "nodetest",
+    javascript_qunit: "qunit",
+    javascript_tape: "tape",
+    javascript_uvu: "uvu",
+    javascript_vitest: "vitest",
+    php_phpunit: "phpunit",
+    python_pytest: "pytest",
+    ruby_minitest: "minitest",
+    ruby_rspec: "rspec",
+    rust_cargo: "rust",
 }
