@@ -129,9 +129,11 @@ mod tests {
     #[test]
     fn javascript_is_such_as_old_nodes_read() {
         let scripts = TOOLS.iter().filter(|tool| {
-            tool.name
+            let is_script = tool
+                .name
                 .rsplit_once('.')
-                .is_some_and(|(_, end)| end == "cjs")
+                .is_some_and(|(_, end)| end == "cjs");
+            is_script || tool.text.contains("node -e")
         });
         for tool in scripts {
             for newer in [

@@ -19,7 +19,7 @@ javascript | typescript)
       const its = JSON.parse(fs.readFileSync(file))
       delete its.scripts
       fs.writeFileSync(file, JSON.stringify(its, null, 2))
-    } catch {}'
+    } catch (error) {}'
   ;;
 php) kept=('(' -name vendor -o -name composer.lock ')') ;;
 esac

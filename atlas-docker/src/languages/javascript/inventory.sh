@@ -10,7 +10,7 @@ const walk = (dir) => {
     try {
       const p = JSON.parse(fs.readFileSync(path.join(full, "package.json"), "utf8"));
       if (p.name && p.version) console.log("dependency\t" + p.name + "@" + p.version);
-    } catch { continue; }
+    } catch (error) { continue; }
     walk(path.join(full, "node_modules"));
   }
 };

@@ -1,5 +1,6 @@
 //! What gets installed, and from which list.
 
+use super::cython;
 use super::ini::strip_factors;
 use super::manifests::{Group, LOCKFILES, Manifests, name_of};
 use super::prefetch::prefetch;
@@ -216,6 +217,7 @@ pub(super) fn plan(
         words.push("pytest".to_owned());
     }
     let backend = backend(manifests);
+    let made = cython::sources(facts);
     if !words.is_empty() || manifests.installable.is_some() {
         toolbox::add(plan, INSTALL_PYTHON);
         toolbox::add(plan, PYTHON_UV);
@@ -236,6 +238,13 @@ pub(super) fn plan(
         for word in &words {
             command.push(' ');
             command.push_str(&shell_quote(word));
+        }
+        if !made.commands.is_empty() {
+            plan.build.push(cython::install(facts, manifests, &chosen));
+            plan.build.extend(made.commands.iter().cloned());
+            for proof in made.proofs {
+                plan.prove("build", proof);
+            }
         }
         plan.build.push(command);
         if constraint.is_empty() {
@@ -263,6 +272,7 @@ pub(super) fn plan(
         } else {
             "python -m pip install --no-build-isolation --no-deps --no-index -e ."
         };
+        plan.rebuild.extend(made.commands);
         plan.rebuild.push(rebuild.to_owned());
     }
     prefetch(facts, manifests, &chosen, plan);

@@ -1,5 +1,6 @@
 //! Python: pip and a virtual environment; pytest or unittest.
 
+mod cython;
 mod django;
 mod ini;
 mod install;

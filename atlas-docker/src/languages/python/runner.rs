@@ -254,8 +254,13 @@ fn pytest(
     report: bool,
     plan: &mut EnvironmentPlan,
 ) -> String {
-    let mut text =
-        "python -m pytest -rA --continue-on-collection-errors -p no:cacheprovider".to_owned();
+    let mut text = "python -m pytest -rA --continue-on-collection-errors".to_owned();
+    // Under `--strict-config` an option of a plugin that is off is an error.
+    text.push_str(if configured(facts, manifests, "cache_dir") {
+        " -o cache_dir=/tmp/pytest-cache"
+    } else {
+        " -p no:cacheprovider"
+    });
     if manifests
         .all_names(facts.tree)
         .contains_key("pytest-randomly")

@@ -1,0 +1,2 @@
+def pack(int number):
+    return number.to_bytes(4, "big")
