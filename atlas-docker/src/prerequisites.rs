@@ -1,11 +1,12 @@
-//! Files that a Makefile makes before it runs the tests.
+//! Files that are made before the tests run, by a Makefile or by the CI's own commands.
 
 use crate::analysis::Facts;
+use crate::ci::Job;
 use crate::native::make::{TARGETS, makefile, rule};
 use crate::render::shell_quote;
 use crate::toolbox::MAKE;
-use crate::tree::Tree;
-use atlas_core::EnvironmentPlan;
+use crate::tree::{Tree, resolved};
+use atlas_core::{EnvironmentPlan, Evidence};
 
 /// Slim images have none.
 const INSTALL_MAKE: &str = "apt-get update && apt-get install -y --no-install-recommends make && rm -rf /var/lib/apt/lists/*";
@@ -14,6 +15,7 @@ const INSTALL_MAKE: &str = "apt-get update && apt-get install -y --no-install-re
 /// are packed, sources that are generated. Targets that are no files of a folder are other work; what is there already
 /// needs none.
 pub(crate) fn prerequisites(facts: &Facts<'_>, plan: &mut EnvironmentPlan) {
+    copied(facts, plan);
     let Some(file) = makefile(facts, "").filter(|_| !plan.test_cmd.contains(MAKE)) else {
         return;
     };
@@ -41,6 +43,60 @@ pub(crate) fn prerequisites(facts: &Facts<'_>, plan: &mut EnvironmentPlan) {
         plan.apt_packages.sort();
         plan.pre_install.push(INSTALL_MAKE.to_owned());
     }
+}
+
+/// Settings of which CI takes a copy where the tests look for them: `cp config/database.ci.yml config/database.yml`.
+fn copied(facts: &Facts<'_>, plan: &mut EnvironmentPlan) {
+    for job in facts.ci.jobs.iter().filter(|job| job.tests()) {
+        let before = job
+            .commands
+            .iter()
+            .take_while(|command| !Job::is_test(&command.text));
+        for command in before {
+            let text = job.expand(command).into_iter().next();
+            let text = text.map_or_else(|| command.text.clone(), |filled| filled.text);
+            let folder = job.directory(command).unwrap_or_default();
+            let Some((from, to)) = copy(facts.tree, folder, &text) else {
+                continue;
+            };
+            let line = format!("cp {} {}", shell_quote(&from), shell_quote(&to));
+            if plan.build.contains(&line) {
+                continue;
+            }
+            if facts.touched.contains(&from) {
+                plan.rebuild.push(line.clone());
+            }
+            plan.build.push(line);
+            let at = Evidence::at(command.file.clone(), command.line, command.text.clone());
+            plan.prove("build", at);
+        }
+    }
+}
+
+/// What a command copies: a file of the repository to a place where it has none.
+fn copy(tree: &Tree, folder: &str, command: &str) -> Option<(String, String)> {
+    let mut words = command
+        .split_whitespace()
+        .map(|word| word.trim_matches(['"', '\'']))
+        .filter(|word| !word.starts_with('-'));
+    let ("cp", from, to, None) = (words.next()?, words.next()?, words.next()?, words.next()) else {
+        return None;
+    };
+    let is_plain = |path: &str| {
+        !path.starts_with(['/', '~']) && !path.contains(['$', '*', '{', '&', ';', '|', '>'])
+    };
+    if !is_plain(from) || !is_plain(to) {
+        return None;
+    }
+    let from = resolved(folder, from).filter(|from| tree.has(from))?;
+    let mut into = resolved(folder, to)?;
+    if into.is_empty() || to.ends_with('/') || tree.has_folder(&into) {
+        let name = from.rsplit('/').next().unwrap_or(&from);
+        into = resolved(&into, name)?;
+    }
+    let parent = into.rsplit_once('/').map(|(parent, _)| parent);
+    let is_there = parent.is_none_or(|parent| tree.has_folder(parent));
+    (is_there && !tree.has(&into)).then_some((from, into))
 }
 
 /// The files of folders that a rule needs and that are not there, as words of the shell.
@@ -107,5 +163,47 @@ mod tests {
                 plan.build
             );
         }
+    }
+    #[test]
+    fn settings_that_ci_copies_are_copied() {
+        let files = [
+            ("go.mod", "module example.org/x\n\ngo 1.22\n"),
+            ("x_test.go", "package x\n"),
+            ("conf/ci.yml", ""),
+            ("conf/own.yml", ""),
+            ("sample", ""),
+            (
+                ".github/workflows/ci.yml",
+                r"
+on: push
+jobs:
+  test:
+    runs-on: ubuntu-latest
+    steps:
+      - run: cp conf/ci.yml conf/here.yml
+      - run: |
+          cd conf
+          cp -f ../sample .
+      - run: cp conf/ci.yml conf/own.yml
+      - run: cp conf/ci.yml /etc/x.yml
+      - run: cp conf/ci.yml $HOME
+      - run: cp missing conf/x
+      - run: cp sample conf/y && make
+      - run: go test ./...
+      - run: cp sample conf/late
+",
+            ),
+        ];
+        let plan = planned(files, &[]);
+        let copies: Vec<&String> = plan
+            .build
+            .iter()
+            .filter(|line| line.starts_with("cp "))
+            .collect();
+        assert_eq!(
+            copies,
+            ["cp conf/ci.yml conf/here.yml", "cp sample conf/sample"]
+        );
+        assert!(!plan.rebuild.concat().contains("cp "), "{:?}", plan.rebuild);
     }
 }

@@ -3,6 +3,7 @@
 use super::image;
 use super::yaml::Node;
 use super::{Beside, Placed};
+use crate::tree::{Tree, resolved};
 use regex::Regex;
 use std::sync::LazyLock;
 
@@ -112,6 +113,18 @@ impl Job {
     /// Whether this line of shell runs tests.
     pub(crate) fn is_test(command: &str) -> bool {
         TESTS.is_match(command)
+    }
+
+    /// Whether its tests run in folders alone that the repository does not have: a project that uses this one, brought
+    /// by the job itself.
+    pub(super) fn tests_another(&self, tree: &Tree) -> bool {
+        let tests = self
+            .commands
+            .iter()
+            .filter(|command| Self::is_test(&command.text));
+        let mut folders = tests.map(|command| self.directory(command)).peekable();
+        folders.peek().is_some()
+            && folders.all(|folder| folder.is_some_and(|folder| !tree.has_folder(folder)))
     }
 
     /// The folder in which a command runs, from the repository's root; `None` is the root itself.
@@ -318,10 +331,17 @@ impl Job {
         let folder = folder
             .map(|folder| folder.trim_start_matches("./").trim_end_matches('/'))
             .filter(|folder| !folder.is_empty() && *folder != ".");
-        if let Some(folder) = folder {
-            for command in &commands {
-                let place = (command.file.clone(), command.line, folder.to_owned());
+        let mut folder = folder.map(str::to_owned);
+        for command in &commands {
+            if let Some(folder) = &folder {
+                let place = (command.file.clone(), command.line, folder.clone());
                 self.directories.push(place);
+            }
+            let mut words = command.text.split_whitespace();
+            if let (Some("cd"), Some(to), None) = (words.next(), words.next(), words.next()) {
+                let from = folder.as_deref().unwrap_or_default();
+                folder = resolved(from, to.trim_matches(['"', '\'']))
+                    .filter(|folder| !folder.is_empty());
             }
         }
         self.commands.extend(commands);

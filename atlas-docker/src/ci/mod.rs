@@ -175,7 +175,7 @@ fn watches(tree: &Tree, file: &str, node: &yaml::Node, beside: &mut Beside) {
 /// All jobs that run on Linux.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Ci {
-    /// In the order of services, files and jobs.
+    /// In the order of services, files and jobs, those last that test another project with this one.
     pub(crate) jobs: Vec<Job>,
     /// The repository's own container files, which are no evidence for what tests run in as long
     /// as a job says it.
@@ -194,8 +194,10 @@ impl Ci {
             appveyor::read,
             cirrus::read,
         ];
+        let mut jobs: Vec<Job> = services.iter().flat_map(|read| read(tree)).collect();
+        jobs.sort_by_key(|job| job.tests_another(tree));
         Self {
-            jobs: services.iter().flat_map(|read| read(tree)).collect(),
+            jobs,
             containers: container::read(tree),
         }
     }

@@ -266,3 +266,43 @@ jobs:
             .any(|command| command.contains("atlas-services"))
     );
 }
+
+/// `a.yml` goes before `test.yml`, and its server is for the tests of a project that it brings.
+#[test]
+fn what_a_job_has_beside_the_tests_of_another_project_goes_last() {
+    let plan = planned(&[
+        (
+            ".github/workflows/a.yml",
+            r"
+on: push
+jobs:
+  web:
+    runs-on: ubuntu-latest
+    steps:
+      - run: sudo systemctl start mysql
+      - run: |
+          curl -O https://example.org/web.tar.gz
+          cd web-1.0/pkg
+          go test ./...
+",
+        ),
+        (
+            ".github/workflows/test.yml",
+            r"
+on: push
+jobs:
+  test:
+    runs-on: ubuntu-latest
+    services:
+      db:
+        image: mysql:8
+        ports: ['3306:3306']
+        env:
+          MYSQL_DATABASE: own
+    steps:
+      - run: go test ./...
+",
+        ),
+    ]);
+    assert_eq!(starts(&plan), ["mariadb 3306 database=own"]);
+}
