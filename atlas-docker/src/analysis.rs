@@ -99,6 +99,9 @@ impl Verdict {
 /// So few projects are all run.
 const FEW: usize = 4;
 
+/// How a line of a plan's `drift` begins that names a part of the repository's own tests which the plan does not run.
+pub const LEFT_OUT: &str = "left out of the tests: ";
+
 /// Of more projects than these that depend on the touched ones none is run beside them.
 const MANY: usize = 10;
 

@@ -7,6 +7,7 @@ mod confirm;
 mod distance;
 mod image;
 mod inject;
+mod left_out;
 mod misplaced;
 mod options;
 mod outcome;
@@ -366,11 +367,18 @@ impl Work {
             .await?;
         let after = runs.get(&State::After).and_then(|runs| runs.first());
         if report.outcome == OracleOutcome::RejectNoFailToPass
-            && let Some(said) = after.and_then(|run| reading.too_few(run))
+            && let Some(run) = after
         {
             // What was not run, or not read, may be what changes.
-            report.outcome = OracleOutcome::NoEvidence;
-            report.reason = format!("{}; but in After {said}", report.reason);
+            let plan = &environment.plan;
+            let few = reading
+                .too_few(run)
+                .map(|said| format!("but in After {said}"));
+            let said = few.or_else(|| left_out::left_out(plan, &task.test_patch, &run.parsed));
+            if let Some(said) = said {
+                report.outcome = OracleOutcome::NoEvidence;
+                report.reason = format!("{}; {said}", report.reason);
+            }
         }
         let misplaced = after.and_then(|run| {
             let of = (&task.gold_patch, &run.parsed);

@@ -14,7 +14,7 @@ mod shell;
 mod suites;
 
 use super::{INSTALL_TOOL, Language, env};
-use crate::analysis::{Facts, Presence, Project, Verdict, only_projects};
+use crate::analysis::{Facts, LEFT_OUT, Presence, Project, Verdict, only_projects};
 use crate::render::shell_quote;
 use crate::system;
 use crate::toolbox::{self, AVA_TWO, MOCHA_TWO, NODE_WHOLE, PLAYWRIGHT_TWO};
@@ -299,6 +299,6 @@ fn runners(
         plan.prove("test_cmd", line.clone());
     }
     for line in &found.left_out {
-        plan.drift.push(format!("left out of the tests: {line}"));
+        plan.drift.push(format!("{LEFT_OUT}{line}"));
     }
 }

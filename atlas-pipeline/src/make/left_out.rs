@@ -1,0 +1,55 @@
+//! Runners of the repository's own test script that the plan leaves out.
+
+use atlas_core::{EnvironmentPlan, FilePatch, ParsedLog, Patch};
+use atlas_docker::LEFT_OUT;
+
+/// What was left out, where no test of a file that the test patch changes was seen in After: it may be what runs them.
+pub(super) fn left_out(plan: &EnvironmentPlan, tests: &Patch, after: &ParsedLog) -> Option<String> {
+    let what = plan
+        .drift
+        .iter()
+        .find_map(|line| line.strip_prefix(LEFT_OUT))?;
+    let files = tests.files().ok()?;
+    let is_seen = |path: &str| {
+        after.results.iter().any(|test| {
+            let rest = test.name.strip_prefix(path);
+            test.module == path
+                || rest.is_some_and(|rest| rest.starts_with("::") || rest.starts_with(" > "))
+        })
+    };
+    let none = !files.iter().map(FilePatch::path).any(is_seen);
+    none.then(|| {
+        format!("but the plan leaves a part of the tests out ({what}), and no test of a file that the test patch changes ran")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::left_out;
+    use atlas_core::{EnvironmentPlan, ParsedLogBuilder, Patch, RunOutcome, TestStatus};
+
+    #[test]
+    fn what_was_left_out_may_be_what_runs_the_changed_files() {
+        let patch = Patch::new(
+            "diff --git a/test/cases.js b/test/cases.js\n--- a/test/cases.js\n+++ b/test/cases.js\n@@ -1,1 +1,1 @@\n-old\n+new\n",
+        );
+        let said = |drift: &str, module: &str| {
+            let mut log = ParsedLogBuilder::new("hand");
+            let name = format!("{module} > adds");
+            log.record(module, &name, &name, TestStatus::Passed);
+            let plan = EnvironmentPlan {
+                drift: vec![drift.to_owned()],
+                ..EnvironmentPlan::default()
+            };
+            left_out(&plan, &patch, &log.finish(RunOutcome::Completed))
+        };
+        let drift = "left out of the tests: node test/all.js has no parser";
+        let reason = said(drift, "test/other.js").unwrap();
+        assert!(
+            reason.contains("(node test/all.js has no parser)"),
+            "{reason}"
+        );
+        assert_eq!(said(drift, "test/cases.js"), None);
+        assert_eq!(said("no lockfile", "test/other.js"), None);
+    }
+}
