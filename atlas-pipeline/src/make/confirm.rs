@@ -7,8 +7,8 @@ use crate::log_reading::LogReading;
 use crate::runners::{Narrowed, Touched, Wanted, narrow, other_order};
 use crate::store::{Workplace, write_json};
 use atlas_core::{
-    Confirmation, Environment, Error, Evidence, JobFile, OracleOutcome, OracleReport, OracleTask,
-    RunContext, State, TestStatus,
+    Confirmation, Environment, Error, Evidence, JobFile, LostReason, OracleOutcome, OracleReport,
+    OracleTask, ParsedLog, RunContext, State, TestStatus,
 };
 use atlas_oracle::{
     Rerun, Said, StateDifferentialOracle, StateRun, Variation, between_repeats, respelled,
@@ -358,12 +358,29 @@ impl Confirming<'_> {
                 self.found.order.get_or_insert(what.to_owned());
             }
         }
+        let unreached = match (order.filter(|_| state == State::After), runs.split_last()) {
+            (Some(_), Some((last, others))) => {
+                unreached(&last.parsed, others.iter().map(|run| &run.parsed))
+            }
+            _ => BTreeSet::new(),
+        };
+        if let (false, Some(what)) = (unreached.is_empty(), order) {
+            self.found.remarks.push(format!(
+                "in another order ({what}) a program died before {} of its tests ran: they have no second order",
+                unreached.len()
+            ));
+        }
         let mut alone = Alone::default();
         let spelt = |id: &String| narrowed.name(id).unwrap_or(id).to_owned();
         let named = statuses(&runs);
         let mut suspects: Vec<(String, Vec<Said>)> = Vec::new();
         for id in left.iter().chain(neighbours) {
-            let said = said_of(state, &runs, &named, &spelt(id));
+            let mut said = said_of(state, &runs, &named, &spelt(id));
+            let mut order = order;
+            if unreached.contains(&spelt(id)) {
+                said.pop();
+                order = None;
+            }
             let is_listed = left.contains(id);
             match heard(state, &said, order) {
                 RerunEvidence::Agreement => {}
@@ -585,6 +602,28 @@ fn title(state: State) -> &'static str {
     }
 }
 
+/// What a run in another order does not name because the program of these tests died there: a test that fails in such an
+/// order takes with it what would have come behind it.
+fn unreached<'a>(
+    last: &ParsedLog,
+    others: impl Iterator<Item = &'a ParsedLog>,
+) -> BTreeSet<String> {
+    let modules = last.modules_not_loaded.iter();
+    let died: BTreeSet<&str> = modules
+        .filter(|lost| lost.reason == LostReason::Crashed)
+        .map(|lost| lost.module.as_str())
+        .collect();
+    if died.is_empty() {
+        return BTreeSet::new();
+    }
+    let named = last.tests();
+    let others = others.flat_map(|run| run.results.iter());
+    others
+        .filter(|test| died.contains(test.module) && !named.contains_key(test.name))
+        .map(|test| test.name.to_owned())
+        .collect()
+}
+
 /// Whether more than half of at least ten tests that pass in the first run do not in the last.
 fn collapses(runs: &[StateRun]) -> bool {
     let (Some(first), Some(last)) = (runs.first(), runs.last()) else {
@@ -616,4 +655,38 @@ fn files_of(run: &StateRun) -> BTreeMap<String, String> {
             Some((name, example["file_path"].as_str()?.to_owned()))
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::unreached;
+    use atlas_core::{LostReason, ParsedLog, ParsedLogBuilder, RunOutcome, TestStatus};
+
+    #[test]
+    fn what_a_dead_program_did_not_reach_says_nothing() {
+        let log = |tests: &[(&str, &str)], lost: Option<LostReason>| -> ParsedLog {
+            let mut log = ParsedLogBuilder::new("hand");
+            for (module, name) in tests {
+                log.record(
+                    module,
+                    &format!("{module}.{name}"),
+                    name,
+                    TestStatus::Passed,
+                );
+            }
+            if let Some(reason) = lost {
+                log.lose("b", reason, Vec::new());
+            }
+            log.finish(RunOutcome::Completed)
+        };
+        let whole = log(
+            &[("a", "one"), ("a", "two"), ("b", "three"), ("b", "four")],
+            None,
+        );
+        let cut = |reason| log(&[("a", "one"), ("b", "four")], reason);
+        let found = |last: &ParsedLog| Vec::from_iter(unreached(last, [&whole].into_iter()));
+        assert_eq!(found(&cut(Some(LostReason::Crashed))), ["three"]);
+        assert!(found(&cut(None)).is_empty());
+        assert!(found(&cut(Some(LostReason::BuildFailed))).is_empty());
+    }
 }
