@@ -57,6 +57,10 @@ const REFERENCES: [&str; 7] = [
     "PATH",
 ];
 
+/// Whoever writes more to a file than a sandbox allows gets an error: by the signal, a test program died with all tests
+/// behind the one that did.
+pub(super) const LARGE_FILES: &str = "trap '' XFSZ\n";
+
 /// Where an engine puts the folders of the convention, as the script sees them.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -94,6 +98,7 @@ impl Places {
         laid: &[String],
     ) -> Result<String, Error> {
         let mut text = self.exports(variables)?;
+        text.push_str(LARGE_FILES);
         let _ = writeln!(text, "cd -- \"$ATLAS_REPO\" || exit 125");
         if !laid.is_empty() {
             let list = format!("{}/.laid-{}", self.input, laid.len());

@@ -144,7 +144,7 @@ async fn bombs_are_bounded_and_daemons_die() {
         );
         large.limits.file_bytes = 1 << 20;
         let large = run(&sandbox, &environment, &large).await;
-        assert!(text(&large).ends_with("1048576\n"), "{}", text(&large));
+        assert!(text(&large).ends_with("1\n1048576\n"), "{}", text(&large));
 
         let script = "ln -s /etc/passwd \"$ATLAS_OUT/link\"; mkdir \"$ATLAS_OUT/sub\"; \
                   echo x >\"$ATLAS_OUT/sub/report\"";
