@@ -342,6 +342,7 @@ fn version(facts: &Facts<'_>, project: &Project, plan: &mut EnvironmentPlan) -> 
 /// before.
 fn goal(reactor: &Reactor, plan: &mut EnvironmentPlan) -> &'static str {
     let own = reactor.artifacts();
+    let packs = reactor.packs_optional();
     for (at, dependency) in reactor.dependencies() {
         let artifact = dependency.text_at(&["artifactId"]);
         if !artifact.is_some_and(|artifact| own.contains(artifact)) {
@@ -349,6 +350,10 @@ fn goal(reactor: &Reactor, plan: &mut EnvironmentPlan) -> &'static str {
         }
         let kind = dependency.text_at(&["type"]).unwrap_or("jar");
         let classifier = dependency.text_at(&["classifier"]);
+        if let Some((_, packed)) = packs.iter().find(|(name, _)| Some(*name) == artifact) {
+            plan.prove("test_cmd", packed.clone());
+            return "package";
+        }
         if !matches!(kind, "jar" | "pom" | "test-jar")
             || classifier.is_some_and(|name| name != "tests")
         {

@@ -193,6 +193,29 @@ impl Reactor {
         })
     }
 
+    /// Modules that pack what is no dependency of theirs to others: the shade plugin includes it, and it is optional.
+    pub(super) fn packs_optional(&self) -> Vec<(&str, Evidence)> {
+        let is_optional = |at: usize, include: &str| {
+            self.dependencies().any(|(of, dependency)| {
+                let text = |name: &str| dependency.text_at(&[name]).unwrap_or_default();
+                let is_named = include.split(':').nth(1) == Some(text("artifactId"));
+                of == at && is_named && (text("optional") == "true" || text("scope") == "provided")
+            })
+        };
+        let found = self
+            .configurations("maven-shade-plugin")
+            .filter_map(|(at, configuration)| {
+                let includes = configuration.at(&["artifactSet", "includes"])?;
+                let mut each = includes.all("include");
+                let include = each.find(|include| is_optional(at, &include.text))?;
+                let pom = &self.poms[at];
+                let name = pom.root.text_at(&["artifactId"])?;
+                let text = format!("module {name} packs {}, which is optional", include.text);
+                Some((name, Evidence::at(&pom.path, include.line, text)))
+            });
+        found.collect()
+    }
+
     /// Plugins without a version anywhere in the repository.
     pub(super) fn unpinned_plugins(&self) -> BTreeSet<String> {
         let mut named: BTreeMap<String, bool> = BTreeMap::new();
@@ -372,6 +395,7 @@ pub(super) fn bounds(range: &str) -> (Option<u32>, Option<u32>) {
 #[cfg(test)]
 mod tests {
     use super::{bounds, join};
+    use crate::analysis::testing::planned;
 
     #[test]
     fn ranges_of_the_enforcer() {
@@ -392,5 +416,39 @@ mod tests {
         assert_eq!(join("a/b", "../pom.xml").as_deref(), Some("a/pom.xml"));
         assert_eq!(join("", "core").as_deref(), Some("core"));
         assert_eq!(join("", "../x"), None);
+    }
+    /// What the jar of a module holds besides is not on the class path of others before it is packed.
+    #[test]
+    fn a_module_that_packs_what_is_optional_is_packed_first() {
+        let goal = |optional: &str| {
+            let core = format!(
+                "<project><parent><groupId>g</groupId><artifactId>all</artifactId><version>1</version></parent>
+                <artifactId>core</artifactId><dependencies><dependency><groupId>o</groupId><artifactId>runtime</artifactId>
+                <version>1</version>{optional}</dependency></dependencies><build><plugins><plugin>
+                <artifactId>maven-shade-plugin</artifactId><version>3.6.0</version><executions><execution><configuration>
+                <artifactSet><includes><include>o:runtime</include></includes></artifactSet>
+                </configuration></execution></executions></plugin></plugins></build></project>"
+            );
+            let files = [
+                (
+                    "pom.xml",
+                    "<project><groupId>g</groupId><artifactId>all</artifactId><version>1</version>
+                    <packaging>pom</packaging><modules><module>core</module><module>more</module></modules></project>",
+                ),
+                ("core/pom.xml", core.as_str()),
+                (
+                    "more/pom.xml",
+                    "<project><parent><groupId>g</groupId><artifactId>all</artifactId><version>1</version></parent>
+                    <artifactId>more</artifactId><dependencies><dependency><groupId>g</groupId><artifactId>core</artifactId>
+                    <version>1</version></dependency></dependencies></project>",
+                ),
+                ("more/src/test/java/MoreTest.java", "class MoreTest {}"),
+            ];
+            let plan = planned(files, &[]);
+            plan.test_cmd.contains(" clean package;")
+        };
+        assert!(goal("<optional>true</optional>"));
+        assert!(goal("<scope>provided</scope>"));
+        assert!(!goal(""));
     }
 }
