@@ -172,6 +172,9 @@ impl Ruby {
                     .map(|name| (name.clone(), lock.clone())),
             );
         }
+        // A gem that is tested needs what those need that depend on it.
+        let own = manifests.names().into_iter();
+        dependencies.extend(own.map(|name| (name, manifests.main.clone())));
         let base = |text: &str| Evidence::of(manifests.main.clone(), text);
         let extra = [
             ("build-essential", base("gems with extensions are compiled")),

@@ -35,9 +35,17 @@ static FIELD: LazyLock<Regex> = LazyLock::new(|| {
     .expect("a literal pattern")
 });
 static PREREQUISITES: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r#"^\s*task\s*\(?\s*(?::?['"]?(?:test|spec|default)['"]?)\s*(?:=>|:)\s*(.+)"#)
-        .expect("a literal pattern")
+    Regex::new(
+        r#"(?x)^\s*(?:
+            task\s*\(?\s*(?::?['"]?(?:test|spec|default)['"]?)\s*(?:=>|:)
+            |Rake::Task\[:?['"]?(?:test|spec|default)['"]?\]\.(?:enhance|prerequisites\s*(?:<<|\.unshift|\.push|\.concat))
+        )\s*(.+)"#,
+    )
+    .expect("a literal pattern")
 });
+/// The name of a task that makes a file: `'spec/configuration.yml'`.
+static FILE: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r#"['"]([\w.-]+/[\w./-]+)['"]"#).expect("a literal pattern"));
 static NAME: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"[A-Za-z_][\w:-]*").expect("a literal pattern"));
 
@@ -209,6 +217,15 @@ pub(super) fn generators(
             let Some(list) = PREREQUISITES.captures(line) else {
                 continue;
             };
+            for path in FILE.captures_iter(&list[1]).map(|path| path[1].to_owned()) {
+                let place = format!("{}{path}", manifests.folder);
+                if !tree.has(&place)
+                    && !line.contains("default")
+                    && found.iter().all(|(known, ..)| *known != path)
+                {
+                    found.push((path, file.clone(), at + 1, line.trim().to_owned()));
+                }
+            }
             for name in NAME.find_iter(&list[1]).map(|name| name.as_str()) {
                 let leaf = name.trim_matches(':').rsplit(':').next().unwrap_or(name);
                 let makes = [
@@ -238,6 +255,7 @@ pub(super) fn generators(
 #[cfg(test)]
 mod tests {
     use super::read;
+    use crate::analysis::testing::planned;
 
     #[test]
     fn tasks_are_read_as_far_as_they_are_literal() {
@@ -279,6 +297,26 @@ end
                 "test|test/test*.rb|lib|",
                 "core|test/**/test_*.rb test/**/*_test.rb|lib test .|",
             ]
+        );
+    }
+    #[test]
+    fn what_the_test_task_needs_is_made_however_it_is_said() {
+        let files = [
+            ("x.gemspec", "Gem::Specification.new { |s| s.name = 'x' }\n"),
+            ("Gemfile", "gemspec\ngem 'rspec'\ngem 'rake'\n"),
+            ("Rakefile", "load 'tasks/compile.rake'\n"),
+            ("spec/x_spec.rb", "require 'rspec'\n"),
+            ("spec/here.yml", ""),
+            (
+                "tasks/compile.rake",
+                "Rake::Task[:spec].prerequisites << :compile\nRake::Task[:spec].prerequisites << :'spec/own.yml'\n\
+                 Rake::Task['spec'].enhance ['spec/here.yml']\nRake::Task[:doc].prerequisites << :generate\n",
+            ),
+        ];
+        let plan = planned(files, &[]);
+        assert_eq!(
+            plan.rebuild,
+            ["bundle exec rake compile", "bundle exec rake spec/own.yml"]
         );
     }
 }
