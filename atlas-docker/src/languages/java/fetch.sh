@@ -88,7 +88,8 @@ if ! { [ -e "$ATLAS_ENV/fetched" ] && compile -o "$@" && whole; }; then
     compile -U "$@"
     if grep -q 'BUILD SUCCESS' "$log"; then
       break
-    elif grep -q 'requires Maven version' "$log" && [ ! -e "$ATLAS_ENV/maven" ]; then
+    elif grep -qE 'requires Maven version|Internal error: com\.google\.inject' "$log" && [ ! -e "$ATLAS_ENV/maven" ]; then
+      # A plugin says so, or one that extends Maven (Tycho) does not find its parts in this one.
       newer_maven
     elif grep -q 'BUILD FAILURE\|could not read\|on-resolvable' "$log" && released; then
       continue

@@ -382,11 +382,13 @@ fn hidden_console(reactor: &Reactor) -> Option<Evidence> {
             };
             let found = of("printSummary", "false")
                 .or_else(|| of("useFile", "true"))
-                .or_else(|| of("reportFormat", "brief"))?;
+                .or_else(|| of("reportFormat", "brief"))
+                // Another reporter, which draws trees.
+                .or_else(|| configuration.child("statelessTestsetInfoReporter"))?;
             let text = format!(
-                "{} = {}: tests are read from Surefire's XML reports",
+                "{} {}: tests are read from Surefire's XML reports",
                 found.name,
-                reactor.expand(at, &found.text)
+                reactor.expand(at, found.text.trim())
             );
             Some(Evidence::at(&reactor.poms[at].path, found.line, text))
         })

@@ -43,6 +43,11 @@ static PREREQUISITES: LazyLock<Regex> = LazyLock::new(|| {
     )
     .expect("a literal pattern")
 });
+/// rake-compiler's task `compile`, for an extension that is built for this machine.
+static EXTENSION: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"^\s*(?:Rake::ExtensionTask|RbSys::ExtensionTask)\.new\b")
+        .expect("a literal pattern")
+});
 /// The name of a task that makes a file: `'spec/configuration.yml'`.
 static FILE: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r#"['"]([\w.-]+/[\w./-]+)['"]"#).expect("a literal pattern"));
@@ -211,8 +216,19 @@ pub(super) fn generators(
     manifests: &Manifests,
 ) -> Vec<(String, String, usize, String)> {
     let mut found: Vec<(String, String, usize, String)> = Vec::new();
+    let mut extension = None;
     for file in files(tree, manifests) {
         let text = tree.text(&file).unwrap_or_default();
+        extension = extension.or_else(|| {
+            let mut lines = text.lines().enumerate();
+            let (at, line) = lines.find(|(_, line)| EXTENSION.is_match(line))?;
+            Some((
+                "compile".to_owned(),
+                file.clone(),
+                at + 1,
+                line.trim().to_owned(),
+            ))
+        });
         for (at, line) in text.lines().enumerate() {
             let Some(list) = PREREQUISITES.captures(line) else {
                 continue;
@@ -248,6 +264,12 @@ pub(super) fn generators(
                 }
             }
         }
+    }
+    // An extension is compiled before its tests, whoever says so.
+    if let Some(extension) = extension
+        && found.iter().all(|(name, ..)| !name.contains("compile"))
+    {
+        found.insert(0, extension);
     }
     found
 }
@@ -317,6 +339,36 @@ end
         assert_eq!(
             plan.rebuild,
             ["bundle exec rake compile", "bundle exec rake spec/own.yml"]
+        );
+    }
+
+    /// As ox has it: `default` needs a task of its own, and the tests' file is named like none.
+    #[test]
+    fn an_extension_is_compiled_and_a_touched_file_of_cases_runs() {
+        let files = [
+            ("x.gemspec", "Gem::Specification.new { |s| s.name = 'x' }\n"),
+            ("Gemfile", "gemspec\ngem 'test-unit'\ngem 'rake-compiler'\n"),
+            (
+                "Rakefile",
+                "Rake::ExtensionTask.new('x')\ntask default: :all\n",
+            ),
+            (
+                "test/tests.rb",
+                "require 'test/unit'\nclass Func < Test::Unit::TestCase\nend\n",
+            ),
+            ("test/files.rb", "class Files\nend\n"),
+            (
+                "test/a_test.rb",
+                "require 'test/unit'\nclass A < Test::Unit::TestCase\nend\n",
+            ),
+        ];
+        let plan = planned(files, &["test/tests.rb", "test/files.rb"]);
+        assert_eq!(plan.rebuild, ["bundle exec rake compile"]);
+        assert!(
+            plan.test_cmd
+                .contains("'test/**/*_test.rb' test/tests.rb --"),
+            "{}",
+            plan.test_cmd
         );
     }
 }

@@ -250,7 +250,10 @@ pub(super) fn command(
             let report = facts.knows("junit");
             plan.report = report.then(|| ReportSpec::new("junit.xml", "junit"));
             let tasks = rake::test_tasks(tree, manifests);
-            let (globs, libs, options) = selection(manifests, found, &tasks);
+            let (mut globs, libs, options) = selection(manifests, found, &tasks);
+            if tasks.is_empty() {
+                globs.extend(touched_cases(facts, manifests));
+            }
             for task in &tasks {
                 let at = Evidence::at(task.file.clone(), task.line, task.text.clone());
                 plan.prove("test_cmd", at);
@@ -377,6 +380,26 @@ fn selection(
         }
     }
     (globs, libs, options)
+}
+
+/// Files that the pull request touches, that define test cases and are not named like tests: `test/tests.rb`.
+fn touched_cases(facts: &Facts<'_>, manifests: &Manifests) -> Vec<String> {
+    static CASE: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r"(?m)^\s*class\s+\S+\s*<\s*(?:::)?(?:Test::Unit::TestCase|Mini[Tt]est::(?:Test|Unit::TestCase))\b")
+            .expect("a literal pattern")
+    });
+    let inside = facts
+        .touched
+        .iter()
+        .filter_map(|path| path.strip_prefix(manifests.folder.as_str()));
+    let is_case = |path: &&str| {
+        let in_tests = ["test/", "tests/", "spec/"]
+            .iter()
+            .any(|folder| path.starts_with(folder));
+        let text = || facts.head.text(&format!("{}{path}", manifests.folder));
+        in_tests && !is_test(path) && text().is_some_and(|text| CASE.is_match(&text))
+    };
+    inside.filter(is_case).map(str::to_owned).collect()
 }
 
 fn roots(manifests: &Manifests, found: &Found) -> Vec<String> {
