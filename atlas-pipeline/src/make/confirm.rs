@@ -4,7 +4,7 @@ use super::distance::Reach;
 use super::{MakeOptions, TIMES_OF_BASE, Work, after_base};
 use crate::Engines;
 use crate::log_reading::LogReading;
-use crate::runners::{Narrowed, Touched, Wanted, narrow, other_order};
+use crate::runners::{Narrowed, Touched, Wanted, narrow, other_order, single};
 use crate::store::{Workplace, write_json};
 use atlas_core::{
     Confirmation, Environment, Error, Evidence, JobFile, LostReason, OracleOutcome, OracleReport,
@@ -222,7 +222,12 @@ impl Confirming<'_> {
         };
         let tests = wanted(open);
         // Where nothing tells the runner a test's place, it may take the files that the pull request touches.
-        let narrowed = narrow(plan, &tests).or_else(|why| {
+        let narrowing = if after.summary.seconds > SHORT {
+            single
+        } else {
+            narrow
+        };
+        let narrowed = narrowing(plan, &tests).or_else(|why| {
             Narrowed::touched(plan, self.touched).map_err(|other| format!("{why}; {other}"))
         });
         let narrowed = narrowed.unwrap_or_else(|why| {

@@ -6,7 +6,7 @@ mod narrow;
 mod order;
 mod scope;
 
-pub(crate) use narrow::{Narrowed, Wanted, narrow};
+pub(crate) use narrow::{Narrowed, Wanted, narrow, single};
 pub(crate) use order::{ORDER, other_order, pinned};
 pub(crate) use scope::{Touched, is_most, scoped};
 

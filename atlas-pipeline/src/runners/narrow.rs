@@ -1,6 +1,6 @@
 //! Fewer tests, by runner: the files, packages or classes of some tests alone.
 
-use super::known::RUNNERS;
+use super::known::{Known, RUNNERS};
 use super::{Edit, Touched, edit, other_order, scoped};
 use crate::eval_script::quote;
 use atlas_core::{EnvironmentPlan, JobFile, TestScopeLevel};
@@ -189,14 +189,27 @@ impl Spelling {
     }
 }
 
+/// The plan's tests narrowed to these alone, where their runner can; otherwise to their places.
+pub(crate) fn single(plan: &EnvironmentPlan, wanted: &[Wanted<'_>]) -> Result<Narrowed, String> {
+    narrowed(plan, wanted, |runner| runner.singles).or_else(|_| narrow(plan, wanted))
+}
+
 /// The plan's tests narrowed to the places of these; the reason where that cannot be done.
 pub(crate) fn narrow(plan: &EnvironmentPlan, wanted: &[Wanted<'_>]) -> Result<Narrowed, String> {
+    narrowed(plan, wanted, |runner| runner.narrowings)
+}
+
+fn narrowed(
+    plan: &EnvironmentPlan,
+    wanted: &[Wanted<'_>],
+    of: fn(&Known) -> &'static [Narrowing],
+) -> Result<Narrowed, String> {
     /// The most bytes of a selection: kernels limit a word of a command and a variable.
     const MOST: usize = 60_000;
     let parser = plan.log_parser_name.as_str();
     let known: Vec<&Narrowing> = RUNNERS
         .iter()
-        .flat_map(|runner| runner.narrowings)
+        .flat_map(of)
         .filter(|narrowing| narrowing.parsers.contains(&parser))
         .collect();
     let Some(first) = known.first() else {
@@ -242,7 +255,7 @@ pub(crate) fn narrow(plan: &EnvironmentPlan, wanted: &[Wanted<'_>]) -> Result<Na
 
 #[cfg(test)]
 mod tests {
-    use super::{Narrowed, Touched, Wanted, narrow, scoped};
+    use super::{Narrowed, Touched, Wanted, narrow, scoped, single};
     use atlas_core::{EnvironmentPlan, TestScopeLevel};
 
     fn plan(parser: &str, test_cmd: &str) -> EnvironmentPlan {
@@ -364,6 +377,18 @@ mod tests {
         assert!(made("automake", "make check", "a").contains("`automake`"));
         assert!(made("gotest", "make test", "TestA").contains("`TestA`"));
         let cargo = plan("cargo", "bash \"$ATLAS_ENV/toolbox/cargo-test-each\"");
+        let one = test("TestA#test_x/y", "", "TestA");
+        let command =
+            "bundle exec ruby \"$ATLAS_ENV/toolbox/load.rb\" 'test/**/*_test.rb' -- -v --seed=0";
+        let alone = single(&plan("minitest", command), &[one]).unwrap();
+        assert!(
+            alone
+                .plan
+                .test_cmd
+                .contains(" -- -n '/^(?:TestA\\#test_x/y)$/' -v"),
+            "{}",
+            alone.plan.test_cmd
+        );
         let program = narrow(&cargo, &[test("url_wpt", "url_wpt", "url_wpt")]);
         assert!(program.unwrap_err().contains("`url_wpt`"));
         // Which files the command itself names, only its shell knows.

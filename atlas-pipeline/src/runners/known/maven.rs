@@ -16,6 +16,7 @@ pub(super) const KNOWN: Known = Known {
             "-Dtest={} -DfailIfNoTests=false -Dsurefire.failIfNoSpecifiedTests=false",
         )],
     }],
+    singles: &[],
     orders: &[Other {
         parsers: &["maven"],
         what: "classes in reverse, methods at random with seed 4711 where JUnit 5 runs them",

@@ -22,6 +22,12 @@ pub(super) const KNOWN: Known = Known {
             edits: &[Edit::Insert(r#"load\.rb".* -- "#, "-t {} ")],
         },
     ],
+    singles: &[Narrowing {
+        parsers: &["minitest"],
+        place: |test| parent(test.name, '#').and_then(|_| word(test.name)),
+        spelling: Spelling::Regex("/^(?:", ")$/"),
+        edits: &[Edit::Insert(r#"load\.rb".* -- "#, "-n {} ")],
+    }],
     orders: &[Other {
         parsers: &["minitest"],
         what: "random, seed 4711",

@@ -36,6 +36,8 @@ const SCRIPTS: &[&str] = &[".js", ".jsx", ".ts", ".tsx", ".mjs", ".cjs", ".mts",
 pub(super) struct Known {
     /// Ways to run some of its tests; of those that are for a plan's parser, the first that its command has a place for.
     pub(super) narrowings: &'static [Narrowing],
+    /// The same for single tests, where their files or classes may be most of a suite that takes long.
+    pub(super) singles: &'static [Narrowing],
     /// Another order of its tests.
     pub(super) orders: &'static [Other],
     /// What makes their order the same in every run.
@@ -47,6 +49,7 @@ pub(super) struct Known {
 impl Known {
     const NOTHING: Self = Self {
         narrowings: &[],
+        singles: &[],
         orders: &[],
         pins: &[],
         scopings: &[],

@@ -16,6 +16,7 @@ pub(super) const KNOWN: Known = Known {
         spelling: Spelling::Words,
         edits: &[Edit::Insert(OPTIONS, "{} ")],
     }],
+    singles: &[],
     orders: &[Other {
         parsers: &["vitest"],
         what: "shuffled, seed 4711",

@@ -17,6 +17,7 @@ pub(super) const KNOWN: Known = Known {
             Edit::Append("SPEC_OPTS", "--require $ATLAS_IN/atlas_only.rb"),
         ],
     }],
+    singles: &[],
     orders: &[Other {
         parsers: &["rspec"],
         what: "random, seed 4711",
