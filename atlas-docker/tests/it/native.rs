@@ -313,7 +313,8 @@ fn own_ways_to_print_results_are_read() {
         [pass] A [b] [1][2]\n[fail] A [b] [1][2]\n[ OK ] same\n[ OK ] same\nok 3 - sub # SKIP none\nnot ok 4\n\
         PASS: x/y.sh\nbasic:x  ->  passed  [0.030s]\nbasic:y  ->  failed: no such file  [0.030s]\n\
         Testing V/x: OK\n#01 Format: \\033[0;32mPASSED\\033[0m\nTESTING: a.json OK\nparse .......... ok\n\
-        checking for foo\nResult: FAILED\nerror: failed\n3 tests, 2 passed\nx = 3: 4\n";
+        checking for foo\nResult: FAILED\nerror: failed\n3 tests, 2 passed\nx = 3: 4\n\
+        PASS: 39 of 40 tests passed.\nPASS: All 40 tests passed\nPASS: 40/40\nPASS: 8 cases of rounding\n";
     let files = [("Makefile", "test:\n\t@printf '$(TEXT)'\n"), ("test.c", "")];
     let mut place = Place::build(&["make", "awk"], &files).unwrap();
     place.plan.test_cmd = format!(
@@ -335,6 +336,7 @@ fn own_ways_to_print_results_are_read() {
         "PASS: Format",
         "PASS: a.json",
         "PASS: parse",
+        "PASS: 8 cases of rounding",
         "PASS: make test",
     ];
     assert_eq!(place.results(&[]), expected);

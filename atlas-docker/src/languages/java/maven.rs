@@ -385,10 +385,11 @@ fn hidden_console(reactor: &Reactor) -> Option<Evidence> {
                 .or_else(|| of("reportFormat", "brief"))
                 // Another reporter, which draws trees.
                 .or_else(|| configuration.child("statelessTestsetInfoReporter"))?;
+            let value = reactor.expand(at, found.text.trim());
+            let is = if value.is_empty() { "" } else { " = " };
             let text = format!(
-                "{} {}: tests are read from Surefire's XML reports",
-                found.name,
-                reactor.expand(at, found.text.trim())
+                "{}{is}{value}: tests are read from Surefire's XML reports",
+                found.name
             );
             Some(Evidence::at(&reactor.poms[at].path, found.line, text))
         })

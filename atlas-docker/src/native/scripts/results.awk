@@ -11,6 +11,9 @@ function point(good, name, skip,    at, text) {
   # A number says which place a test has, not which test it is: one test more, and all others have another.
   sub(/^#[0-9]+:? /, "", name)
   sub(/^(\[ *[0-9]+ *\/ *[0-9]+ *\]|\( *[0-9]+ *\/ *[0-9]+ *\))[:.]? +/, "", name)
+  # `PASS: 539 of 539 tests passed.` counts tests.
+  if (tolower(name) ~ /^(all +)?[0-9]+ *((of|out of|\/) *[0-9]+)? *(unit +)?(tests?|checks?|assertions?|(test +)?cases?)( (have +)?(passed|failed|ok|succeeded|skipped))?[.!]?$/ ||
+      name ~ /^[0-9]+ *(of|out of|\/) *[0-9]+[.!]?$/) return
   if (name == "") return
   if (program != "") name = program "::" name
   text = skip ? "SKIP" : good ? "PASS" : "FAIL"
