@@ -337,10 +337,11 @@ impl Job {
                 let place = (command.file.clone(), command.line, folder.clone());
                 self.directories.push(place);
             }
-            let mut words = command.text.split_whitespace();
-            if let (Some("cd"), Some(to), None) = (words.next(), words.next(), words.next()) {
+            // An expression may hold blanks.
+            let to = command.text.trim().strip_prefix("cd ");
+            if let Some(to) = to.filter(|to| !to.contains(['&', ';', '|'])) {
                 let from = folder.as_deref().unwrap_or_default();
-                folder = resolved(from, to.trim_matches(['"', '\'']))
+                folder = resolved(from, to.trim().trim_matches(['"', '\'']))
                     .filter(|folder| !folder.is_empty());
             }
         }

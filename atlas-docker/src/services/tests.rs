@@ -282,7 +282,7 @@ jobs:
       - run: sudo systemctl start mysql
       - run: |
           curl -O https://example.org/web.tar.gz
-          cd web-1.0/pkg
+          cd web-${{ matrix.web }}/pkg
           go test ./...
 ",
         ),
