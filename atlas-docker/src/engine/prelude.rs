@@ -59,7 +59,7 @@ const REFERENCES: [&str; 7] = [
 
 /// Whoever writes more to a file than a sandbox allows gets an error: by the signal, a test program died with all tests
 /// behind the one that did.
-pub(super) const LARGE_FILES: &str = "trap '' XFSZ\n";
+const LARGE_FILES: &str = "trap '' XFSZ\n";
 
 /// Where an engine puts the folders of the convention, as the script sees them.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
@@ -98,7 +98,6 @@ impl Places {
         laid: &[String],
     ) -> Result<String, Error> {
         let mut text = self.exports(variables)?;
-        text.push_str(LARGE_FILES);
         let _ = writeln!(text, "cd -- \"$ATLAS_REPO\" || exit 125");
         if !laid.is_empty() {
             let list = format!("{}/.laid-{}", self.input, laid.len());
@@ -123,12 +122,12 @@ impl Places {
         }
     }
 
-    /// Export lines for the places and for the variables, those of later maps last.
+    /// Export lines for the places and for the variables, those of later maps last, and what else holds for every job.
     ///
     /// # Errors
     /// [`ErrorKind::InvalidInput`] for a name that is no identifier or a value with a NUL.
     pub(super) fn exports(&self, variables: &[&BTreeMap<String, String>]) -> Result<String, Error> {
-        let mut text = String::new();
+        let mut text = LARGE_FILES.to_owned();
         for (name, value) in [
             ("ATLAS_REPO", &self.repo),
             ("ATLAS_ENV", &self.env),

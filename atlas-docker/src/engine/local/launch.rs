@@ -2,7 +2,7 @@
 
 use super::walls::{Real, TOOLS, Walls};
 use super::{LocalEngine, USUAL_PATH, process};
-use crate::engine::prelude::{LAID, LARGE_FILES, OWN_FOLDER, Places, newer, single_quoted};
+use crate::engine::prelude::{LAID, OWN_FOLDER, Places, newer, single_quoted};
 use atlas_core::{Error, Limits};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -69,7 +69,6 @@ impl Launch<'_> {
             let _ = writeln!(run, "ulimit -u {} 2>/dev/null", self.limits.processes);
         }
         run.push_str(&places.exports(self.variables)?);
-        run.push_str(LARGE_FILES);
         let begin = match self.folder {
             Some(folder) => format!("{temporary}/{folder}"),
             None => places.repo.clone(),
