@@ -101,6 +101,8 @@ const FEW: usize = 4;
 
 /// How a line of a plan's `drift` begins that names a part of the repository's own tests which the plan does not run.
 pub const LEFT_OUT: &str = "left out of the tests: ";
+/// How a line of a plan's `drift` begins that names variables with which CI runs the same tests once more.
+pub const ALSO_WITH: &str = "CI runs the tests once more with ";
 
 /// Of more projects than these that depend on the touched ones none is run beside them.
 const MANY: usize = 10;
@@ -349,6 +351,7 @@ fn planned(facts: &Facts<'_>) -> Result<Analysis, Error> {
         prerequisites(facts, &mut plan);
         let reaches = services::services(facts, &mut plan);
         ci::environment(facts.ci, tree, &mut plan, &reaches);
+        ci::variants(facts.ci, &mut plan);
         for lines in plan.evidence.values_mut() {
             let mut seen = BTreeSet::new();
             lines.retain(|line| seen.insert(line.clone()));

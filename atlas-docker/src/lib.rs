@@ -33,7 +33,7 @@ mod toolbox;
 mod tree;
 mod versions;
 
-pub use analysis::{Analysis, AnalysisOptions, LEFT_OUT, analyse};
+pub use analysis::{ALSO_WITH, Analysis, AnalysisOptions, LEFT_OUT, analyse};
 pub use build::{BuildOutcome, Builder};
 pub use engine::{
     Bubblewrap, BubblewrapStatus, DiskUse, DockerBuilder, DockerEngine, DockerOptions,

@@ -1,6 +1,7 @@
 //! Environment variables that CI sets for tests, as far as a plan can take them over.
 
-use super::{Ci, Placed};
+use super::{Ci, Job, Placed};
+use crate::analysis::ALSO_WITH;
 use crate::services::Reach;
 use crate::tree::Tree;
 use atlas_core::{EnvironmentPlan, Evidence};
@@ -68,6 +69,30 @@ const SOURCES: &[&str] = &[
 
 /// Bytes of sources that are searched for names.
 const MAX_SEARCHED: usize = 32 << 20;
+
+/// Says in a plan which variables a job of CI sets for a second run of the same test command: another part of the sources,
+/// such as the one without an extension, is what that run tests.
+pub(crate) fn variants(ci: &Ci, plan: &mut EnvironmentPlan) {
+    static ASSIGNED: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r"^((?:[A-Z_][A-Z0-9_]*=[^\s'\x22$`]+\s+)+)(\S.*)$").expect("a literal pattern")
+    });
+    for job in ci.jobs.iter().filter(|job| job.tests()) {
+        let texts: Vec<&str> = job.commands.iter().map(|c| c.text.trim()).collect();
+        for text in texts.iter().filter(|text| Job::is_test(text)) {
+            let Some(found) = ASSIGNED.captures(text) else {
+                continue;
+            };
+            let mut names = found[1]
+                .split_whitespace()
+                .filter_map(|word| word.split('=').next());
+            let is_new = names.any(|name| !FOREIGN.is_match(name) && !plan.env.contains_key(name));
+            let line = format!("{ALSO_WITH}{}", found[1].trim());
+            if is_new && texts.contains(&&found[2]) && !plan.drift.contains(&line) {
+                plan.drift.push(line);
+            }
+        }
+    }
+}
 
 /// Adds to a plan the variables that CI sets where it runs tests.
 ///
@@ -300,6 +325,7 @@ fn read(text: &str, name: &str) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::read;
+    use crate::analysis::{ALSO_WITH, testing::planned};
 
     #[test]
     fn a_variable_is_read_and_a_message_is_not() {
@@ -320,6 +346,34 @@ mod tests {
             "#define CHECK(x) assert(x)",
         ] {
             assert_eq!(read(text, "CHECK"), None, "{text}");
+        }
+    }
+    #[test]
+    fn a_second_run_under_a_variable_is_told() {
+        let drift = |second: &str| {
+            let workflow = format!(
+                "on: push\njobs:\n  test:\n    runs-on: ubuntu-latest\n    steps:\n      - run: go test ./...\n      - run: {second}\n"
+            );
+            let files = [
+                ("go.mod", "module example.org/x\n\ngo 1.22\n"),
+                ("x_test.go", "package x\n"),
+                (".github/workflows/ci.yml", workflow.as_str()),
+            ];
+            let plan = planned(files, &[]);
+            let line = plan
+                .drift
+                .into_iter()
+                .find(|line| line.starts_with(ALSO_WITH));
+            line.map(|line| line[ALSO_WITH.len()..].to_owned())
+        };
+        assert_eq!(drift("X_PURE=1 go test ./...").as_deref(), Some("X_PURE=1"));
+        for other in [
+            "X_PURE=1 go vet ./...",
+            "X_PURE=1 go test ./other",
+            "GOMAXPROCS=1 go test ./...",
+            "X_PURE=${{ matrix.x }} go test ./...",
+        ] {
+            assert_eq!(drift(other), None, "{other}");
         }
     }
 }

@@ -28,7 +28,7 @@ mod tests;
 mod travis;
 mod yaml;
 
-pub(crate) use environment::environment;
+pub(crate) use environment::{environment, variants};
 pub(crate) use job::Job;
 
 use crate::apt;

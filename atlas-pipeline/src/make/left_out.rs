@@ -1,10 +1,14 @@
-//! Runners of the repository's own test script that the plan leaves out.
+//! Runs of the repository's own tests that the plan leaves out.
 
 use atlas_core::{EnvironmentPlan, FilePatch, ParsedLog, Patch};
-use atlas_docker::LEFT_OUT;
+use atlas_docker::{ALSO_WITH, LEFT_OUT};
 
-/// What was left out, where no test of a file that the test patch changes was seen in After: it may be what runs them.
+/// What of the repository's own runs of tests the plan does not have and may be what changes: those under other
+/// variables, and, where no test of a file that the test patch changes was seen in After, what has no parser.
 pub(super) fn left_out(plan: &EnvironmentPlan, tests: &Patch, after: &ParsedLog) -> Option<String> {
+    if let Some(line) = plan.drift.iter().find(|line| line.starts_with(ALSO_WITH)) {
+        return Some(format!("but {line}, and this plan does not"));
+    }
     let what = plan
         .drift
         .iter()
@@ -50,6 +54,8 @@ mod tests {
             "{reason}"
         );
         assert_eq!(said(drift, "test/cases.js"), None);
+        let drift = "CI runs the tests once more with X_PURE=1";
+        assert!(said(drift, "test/cases.js").is_some());
         assert_eq!(said("no lockfile", "test/other.js"), None);
     }
 }
