@@ -27,9 +27,22 @@ pub(super) fn left_out(plan: &EnvironmentPlan, tests: &Patch, after: &ParsedLog)
     })
 }
 
+/// A test that After has and Before has not, under the id of another one: of a module whose classes are named as another's,
+/// of a package whose functions are.
+pub(super) fn shared(before: &ParsedLog, after: &ParsedLog) -> Option<String> {
+    let had = before.duplicates().ids;
+    let rose = |(id, count): &(String, u64)| *count > had.get(id).copied().unwrap_or(1);
+    let more: Vec<(String, u64)> = after.duplicates().ids.into_iter().filter(rose).collect();
+    let (id, count) = more.first()?;
+    let n = more.len();
+    Some(format!(
+        "but {n} ids name more tests in After than in Before, as `{id}`, which {count} have: what is new cannot be told from others of its name"
+    ))
+}
+
 #[cfg(test)]
 mod tests {
-    use super::left_out;
+    use super::{left_out, shared};
     use atlas_core::{EnvironmentPlan, ParsedLogBuilder, Patch, RunOutcome, TestStatus};
 
     #[test]
@@ -57,5 +70,29 @@ mod tests {
         let drift = "CI runs the tests once more with X_PURE=1";
         assert!(said(drift, "test/cases.js").is_some());
         assert_eq!(said("no lockfile", "test/other.js"), None);
+    }
+    #[test]
+    fn a_new_test_under_the_id_of_another_decides_nothing() {
+        let log = |modules: &[&str]| {
+            let mut log = ParsedLogBuilder::new("hand");
+            for module in modules {
+                log.record(
+                    module,
+                    &format!("{module}/C.adds"),
+                    "C.adds",
+                    TestStatus::Passed,
+                );
+            }
+            log.finish(RunOutcome::Completed)
+        };
+        let reason = shared(&log(&["old"]), &log(&["old", "new"])).unwrap();
+        assert!(
+            reason.contains(
+                "1 ids name more tests in After than in Before, as `C.adds`, which 2 have"
+            ),
+            "{reason}"
+        );
+        assert_eq!(shared(&log(&["old", "new"]), &log(&["old", "new"])), None);
+        assert_eq!(shared(&log(&["old"]), &log(&["old"])), None);
     }
 }

@@ -374,7 +374,10 @@ impl Work {
             let few = reading
                 .too_few(run)
                 .map(|said| format!("but in After {said}"));
-            let said = few.or_else(|| left_out::left_out(plan, &task.test_patch, &run.parsed));
+            let before = runs.get(&State::Before).and_then(|runs| runs.first());
+            let said = few
+                .or_else(|| left_out::left_out(plan, &task.test_patch, &run.parsed))
+                .or_else(|| left_out::shared(&before?.parsed, &run.parsed));
             if let Some(said) = said {
                 report.outcome = OracleOutcome::NoEvidence;
                 report.reason = format!("{}; {said}", report.reason);
