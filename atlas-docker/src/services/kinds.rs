@@ -254,6 +254,11 @@ impl Kind {
         for command in &job.commands {
             let text = job.expand(command).into_iter().next();
             let text = text.map_or_else(|| command.text.clone(), |command| command.text);
+            // What it reads from a file of the repository.
+            let (text, input) = match text.split_once('<') {
+                Some((head, path)) if is_path(path.trim()) => (head, Some(path.trim())),
+                _ => (text.as_str(), None),
+            };
             let Some(found) = LEADING.captures(text.trim()) else {
                 continue;
             };
@@ -261,7 +266,7 @@ impl Kind {
             // What SQL ends with stands within quotes.
             let bare = QUOTED.replace_all(rest, "");
             if !self.clients.contains(&&found[3])
-                || !is_plain(&text)
+                || !is_plain(text)
                 || bare.contains(['|', '&', ';', '"', '\''])
                 || rest.contains("--version")
             {
@@ -272,11 +277,18 @@ impl Kind {
             } else {
                 ""
             };
-            let line = format!("{user}{}{}{rest}", &found[2], &found[3]);
+            let input = input.map(|path| format!(" < {path}")).unwrap_or_default();
+            let line = format!("{user}{}{}{rest}{input}", &found[2], &found[3]);
             if !lines.contains(&line) {
                 lines.push(line);
             }
         }
         lines
     }
+}
+
+/// Whether a word is a path below the folder in which a command runs.
+fn is_path(word: &str) -> bool {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "._-/".contains(c);
+    !word.is_empty() && !word.starts_with(['/', '-']) && word.chars().all(plain)
 }

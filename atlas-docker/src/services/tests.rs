@@ -300,9 +300,14 @@ jobs:
         env:
           MYSQL_DATABASE: own
     steps:
+      - run: mysql -h127.0.0.1 -uroot --comments < ci/init.sql
+      - run: mysql -uroot < $HOME/own.sql
       - run: go test ./...
 ",
         ),
     ]);
-    assert_eq!(starts(&plan), ["mariadb 3306 database=own"]);
+    assert_eq!(
+        starts(&plan),
+        ["mariadb 3306 database=own\nmysql -h127.0.0.1 -uroot --comments < ci/init.sql"]
+    );
 }
