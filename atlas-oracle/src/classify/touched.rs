@@ -288,18 +288,40 @@ impl<'a> Name<'a> {
 }
 
 /// Whether a line names a place in this very path, and nothing of a longer path: `a.rs:3`, `a.ts(3`,
-/// `A.java:[3`, `"a.py", line 3`. A file without a line is only spoken of.
+/// `A.java:[3`, `"a.py", line 3`. A file without a line is only spoken of, and a warning stops nothing.
 fn names_place(line: &str, path: &str) -> bool {
-    line.match_indices(path).any(|(at, _)| {
-        let before = line[..at]
-            .trim_end_matches("/testbed/")
-            .trim_end_matches("./");
-        let after = &line[at + path.len()..];
-        let place = after
-            .strip_prefix(":[")
-            .or_else(|| after.strip_prefix([':', '(']))
-            .or_else(|| after.strip_prefix("\", line "));
-        !before.ends_with(|c: char| c.is_alphanumeric() || matches!(c, '/' | '_' | '-' | '.'))
-            && place.is_some_and(|place| place.starts_with(|c: char| c.is_ascii_digit()))
-    })
+    !line.contains(": warning: ")
+        && line.match_indices(path).any(|(at, _)| {
+            let before = line[..at]
+                .trim_end_matches("/testbed/")
+                .trim_end_matches("./");
+            let after = &line[at + path.len()..];
+            let place = after
+                .strip_prefix(":[")
+                .or_else(|| after.strip_prefix([':', '(']))
+                .or_else(|| after.strip_prefix("\", line "));
+            !before.ends_with(|c: char| c.is_alphanumeric() || matches!(c, '/' | '_' | '-' | '.'))
+                && place.is_some_and(|place| place.starts_with(|c: char| c.is_ascii_digit()))
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::names_place;
+
+    #[test]
+    fn a_complaint_names_its_place_and_a_warning_none() {
+        for (line, is) in [
+            ("src/a.rs:3:1: error: no such field", true),
+            ("/testbed/src/a.rs:3: no such field", true),
+            ("other/src/a.rs:3: no such field", false),
+            ("src/a.rs was read", false),
+            (
+                "/testbed/src/a.rs:510: warning: assigned but unused variable - doc",
+                false,
+            ),
+        ] {
+            assert_eq!(names_place(line, "src/a.rs"), is, "{line}");
+        }
+    }
 }
