@@ -1,6 +1,7 @@
 //! C sources that Cython makes of modules, where the build expects them and no commit has them.
 
-use super::install::{Chosen, day};
+use super::install::day;
+use super::lists::Chosen;
 use super::manifests::{Manifests, name_of};
 use crate::analysis::Facts;
 use crate::render::shell_quote;

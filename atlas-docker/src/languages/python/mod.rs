@@ -4,6 +4,7 @@ mod cython;
 mod django;
 mod ini;
 mod install;
+mod lists;
 mod manifests;
 mod monorepo;
 mod prefetch;

@@ -5,7 +5,8 @@
 //! the copy (`-e .`, a path, the project's own name) would replace Base's own installation by a
 //! link to nowhere or by the project as the pull request has it, so such lines are left out.
 
-use super::install::{Chosen, DEV_GROUPS, TEST_GROUPS, day, is_lint, of_tox};
+use super::install::day;
+use super::lists::{Chosen, DEV_GROUPS, TEST_GROUPS, is_lint, of_tox};
 use super::manifests::{Manifests, name_of};
 use crate::analysis::Facts;
 use crate::render::shell_quote;

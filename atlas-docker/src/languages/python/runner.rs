@@ -257,7 +257,7 @@ fn pytest(
     let mut text = "python -m pytest -rA --continue-on-collection-errors".to_owned();
     // Under `--strict-config` an option of a plugin that is off is an error.
     text.push_str(if configured(facts, manifests, "cache_dir") {
-        " -o cache_dir=/tmp/pytest-cache"
+        " -o cache_dir=\"$ATLAS_OUT/cache\""
     } else {
         " -p no:cacheprovider"
     });

@@ -265,7 +265,7 @@ pub(super) fn generators(
             }
         }
     }
-    // An extension is compiled before its tests, whoever says so.
+    // Without its compiled extension a gem does not load, also where no test task depends on `compile`.
     if let Some(extension) = extension
         && found.iter().all(|(name, ..)| !name.contains("compile"))
     {
