@@ -181,8 +181,13 @@ pub fn parse_file(
         None => Box::new(std::io::stdin().lock()),
         Some(mut file) => {
             if named.is_none() && file.metadata().is_ok_and(|about| about.is_file()) {
-                let found = look(&mut file, hints).map_err(fail)?;
-                let mut reader = detected(&parsers, &found)?;
+                let mut guess = Guess::default();
+                each_piece(&mut file, |piece| guess.feed(piece, &parsers, hints)).map_err(fail)?;
+                let (reader, found) = guess.finish(hints);
+                let mut reader = match reader {
+                    Some(reader) => return Ok((reader.finish(), Some(found))),
+                    None => detected(&parsers, &found)?,
+                };
                 file.rewind().map_err(fail)?;
                 each_piece(&mut file, |piece| reader.feed(piece)).map_err(fail)?;
                 return Ok((reader.finish(), Some(found)));
@@ -203,6 +208,52 @@ pub fn parse_file(
     kept.rewind().map_err(fail)?;
     each_piece(&mut kept, |piece| reader.feed(piece)).map_err(fail)?;
     Ok((reader.finish(), Some(found)))
+}
+
+/// Detects the runner of a log and reads the log meanwhile with the parser that its beginning asks for; where
+/// the whole asks for another one, that reading is thrown away.
+#[derive(Default)]
+struct Guess {
+    detector: Detector,
+    /// The log so far, until it is [`Self::BEGINNING`] long.
+    beginning: Vec<u8>,
+    is_made: bool,
+    reader: Option<(String, Box<dyn LogReader>)>,
+}
+
+impl Guess {
+    /// So many bytes of a log say which parser to try.
+    const BEGINNING: usize = 512 << 10;
+
+    fn feed(&mut self, piece: &[u8], parsers: &Parsers, hints: &Hints<'_>) {
+        self.detector.feed(piece);
+        if let Some((_, reader)) = &mut self.reader {
+            reader.feed(piece);
+        } else if !self.is_made {
+            self.beginning.extend_from_slice(piece);
+            if self.beginning.len() >= Self::BEGINNING {
+                self.is_made = true;
+                let beginning = std::mem::take(&mut self.beginning);
+                let found = self.detector.clone().finish(hints);
+                self.reader = found
+                    .parser
+                    .filter(|_| found.sections.is_empty())
+                    .and_then(|id| {
+                        let mut reader = parsers.get(&id).ok()?.start();
+                        reader.feed(&beginning);
+                        Some((id, reader))
+                    });
+            }
+        }
+    }
+
+    /// What the log is, and the reading of it, where that is by the right parser.
+    fn finish(self, hints: &Hints<'_>) -> (Option<Box<dyn LogReader>>, Detection) {
+        let found = self.detector.finish(hints);
+        let fits = |id: &str| found.sections.is_empty() && found.parser.as_deref() == Some(id);
+        let reader = self.reader.filter(|(id, _)| fits(id));
+        (reader.map(|(_, reader)| reader), found)
+    }
 }
 
 /// Detects the runner of a log, piece by piece.

@@ -13,8 +13,8 @@ use std::sync::LazyLock;
 /// blank; the first byte behind the blanks that others begin with; the last byte; a text that they hold. `a-z`
 /// is a range, `~` every byte above ASCII, `*` alone any.
 ///
-/// The texts are looked for all at once: none should be begun, by its first four bytes, in the lines of many
-/// runners.
+/// The texts are looked for all at once, by their first four bytes: none begins with another, and they are cut in
+/// front so that few lines hold what looks like one.
 struct Look(
     &'static str,
     [&'static str; 2],
@@ -33,22 +33,31 @@ const LOOKS: &[Look] = &[
     Look("unittest", ["R", "a"], "", "*", ""),
     Look("unittest", ["*", "*"], "*", "kLR", ") ... "),
     Look("django", ["CDSTF", "*"], "", "*", ""),
-    Look("sympy", ["=", "="], "", "*", " process starts "),
-    Look("sympy", ["=", "="], "", "*", "octests start "),
+    Look("sympy", ["=", "="], "", "*", "cess starts "),
+    Look("sympy", ["=", "="], "", "*", "ts start "),
     Look("sympy", ["=", "*"], "=t", "*", "s finished: "),
     Look("sympy", ["D", "O"], "", "*", ""),
     Look("trial", ["RPF", "aA"], "", "*", ""),
-    Look("trial", ["*", "*"], "*", "]", " ... "),
+    Look("trial", ["*", "*"], "*", "]", "[OK]"),
+    Look("trial", ["*", "*"], "*", "]", "[FAIL]"),
+    Look("trial", ["*", "*"], "*", "]", "[FAILURE]"),
+    Look("trial", ["*", "*"], "*", "]", "RROR]"),
+    Look("trial", ["*", "*"], "*", "]", "[SKIPPED]"),
+    Look("trial", ["*", "*"], "*", "]", "[TODO]"),
+    Look("trial", ["*", "*"], "*", "]", "SUCCESS!?!]"),
     Look("stestr", ["{", "0-9"], "", "*", ""),
     Look("stestr", ["RF", "a"], "", "*", ""),
-    Look("ava", ["on", "*"], "~0-9-", "*", ""),
+    Look("ava", ["on", "*"], "0-9-", "*", ""),
+    Look("ava", ["", ""], "~", "*", "fail] "),
+    Look("ava", ["", ""], "~", "*", "fail]: "),
+    Look("ava", ["", ""], "~", "*", "pass]: "),
     Look("bun", ["bR", "ua"], "", "*", ""),
     Look("cypress", ["", ""], "(R", "*", ""),
     Look("deno", ["roF", "ukA"], "", "*", ""),
     Look("jasmine", ["FJES", "*"], "", "*", ""),
     Look("jest", ["TPF{", "eA\""], "", "*", ""),
-    Look("karma", ["*", "*"], "*", "*", ": Executed "),
-    Look("karma", ["*", "*"], "*", "*", " [karma-server]: "),
+    Look("karma", ["*", "*"], "*", "*", "xecuted "),
+    Look("karma", ["*", "*"], "*", "*", "ma-server]: "),
     Look("lab", ["T~E", "*"], "~", "*", ""),
     Look("mocha", ["[{", "\""], "", "*", ""),
     Look("mocha", ["<", "t"], "0-9\"", "*", ""),
@@ -70,7 +79,7 @@ const LOOKS: &[Look] = &[
     Look("gotestsum", ["=", "="], "", "*", " SKIP: "),
     Look("gotestsum", ["PFS:", "*"], "", ")", ""),
     Look("cargo", ["e", "*"], "R", "*", ""),
-    Look("cargo", ["t", "e"], "", "*", " result: "),
+    Look("cargo", ["t", "e"], "", "*", "ult: "),
     Look("cargo", ["r", "u"], "", "*", ""),
     Look("nextest", ["e", "*"], "A-Z(", "*", ""),
     Look("cucumber", ["0-9cF", "*"], "\"", "*", ""),
@@ -88,17 +97,18 @@ const LOOKS: &[Look] = &[
     Look("cmocka", ["t", "e"], "", "*", "st: "),
     Look("cmocka", ["*", "*"], "*", "!", ": Failure!"),
     Look("ctest", ["0-9ENT", "*"], "0-9TM", "*", ""),
-    Look("cunit", ["R<-", "*"], "CT", "*", ""),
+    Look("cunit", ["R<", "*"], "CT", "*", ""),
+    Look("cunit", ["-", "-"], "", "*", "mary: Type "),
     Look("meson", ["FE0-9", "*"], "0-9", "*", ""),
     Look("unity", ["0-9", "*"], "", "*", ""),
     Look("unity", ["*", "*"], "*", "S", ""),
     Look("boost", ["*TR<", "*"], "<", "*", ""),
-    Look("boost", ["*", "*"], "*", "*", "r: in \""),
-    Look("boost", ["*", "*"], "*", "*", "ror in \""),
+    Look("boost", ["*", "*"], "*", "*", "in \""),
+    Look("boost", ["*", "*"], "*", "*", "r in \""),
     Look("boost", ["*", "*"], "*", "*", "Entering test "),
     Look("boost", ["*", "*"], "*", "*", "Leaving test "),
     Look("catch2", ["A", "l"], "", "*", ""),
-    Look("catch2", ["t", "e"], "", "*", " cases: "),
+    Look("catch2", ["t", "e"], "", "*", "ses: "),
     Look("catch2", ["<#on:", "*"], "<", "*", ""),
     Look("catch2", ["*", "*"], "*", ".", ""),
     Look("cppunit", ["!RO<", "*"], "", "*", ""),
@@ -111,7 +121,8 @@ const LOOKS: &[Look] = &[
     Look("dotnet", ["[", "x"], "", "*", ""),
     Look("nunit2", ["NE", "*"], "N", "*", ""),
     Look("nunit3", ["N", "*"], "OD", "*", ""),
-    Look("xunit", ["x", "U"], "*", "*", ""),
+    Look("xunit", ["x", "U"], "", "*", ""),
+    Look("xunit", ["", ""], "*", "*", " Total: "),
     Look("xunit", ["=", "="], "", "=", ""),
     Look("bats", ["#no", "*"], "*", "*", ""),
     Look("prove", ["RDA", "eul"], "", "*", ""),
@@ -130,11 +141,13 @@ struct Tables {
     bare: u128,
     /// Of each look, the runner's place in the table of runners.
     runners: Vec<usize>,
-    /// The texts of all looks.
+    /// The texts of all looks, and which looks have each of them.
     texts: Option<AhoCorasick>,
+    with_text: Vec<u128>,
 }
 
 static TABLES: LazyLock<Tables> = LazyLock::new(|| {
+    let mut texts: Vec<&str> = Vec::new();
     let mut tables = Tables {
         first: [0; 256],
         second: [0; 256],
@@ -142,15 +155,8 @@ static TABLES: LazyLock<Tables> = LazyLock::new(|| {
         last: [0; 256],
         bare: 0,
         runners: Vec::new(),
-        texts: AhoCorasick::builder()
-            .match_kind(MatchKind::LeftmostFirst)
-            .build(
-                LOOKS
-                    .iter()
-                    .map(|look| look.4)
-                    .filter(|text| !text.is_empty()),
-            )
-            .ok(),
+        texts: None,
+        with_text: Vec::new(),
     };
     for (number, runner) in BUILTIN.iter().enumerate() {
         let own: Vec<&Look> = LOOKS.iter().filter(|look| look.0 == runner.id()).collect();
@@ -166,9 +172,18 @@ static TABLES: LazyLock<Tables> = LazyLock::new(|| {
             set(&mut tables.last, last, bit);
             if text.is_empty() {
                 tables.bare |= bit;
+            } else if let Some(at) = texts.iter().position(|known| known == text) {
+                tables.with_text[at] |= bit;
+            } else {
+                texts.push(text);
+                tables.with_text.push(bit);
             }
         }
     }
+    tables.texts = AhoCorasick::builder()
+        .match_kind(MatchKind::LeftmostFirst)
+        .build(texts)
+        .ok();
     tables
 });
 
@@ -197,69 +212,104 @@ fn set(table: &mut [u128; 256], bytes: &str, bit: u128) {
     }
 }
 
-/// Finds the lines that hold a text of some look.
+/// Which looks the lines may have by the texts that they hold.
 pub(super) struct Texts<'a> {
     lines: &'a [u8],
-    /// Where the next text begins.
+    /// Where the next text begins, and the looks that have it.
     next: usize,
+    its: u128,
 }
 
 impl<'a> Texts<'a> {
     pub(super) fn of(lines: &'a [u8]) -> Self {
-        let mut texts = Self { lines, next: 0 };
+        let mut texts = Self {
+            lines,
+            next: 0,
+            its: 0,
+        };
         texts.look(0);
         texts
     }
 
     fn look(&mut self, from: usize) {
-        self.next = match &TABLES.texts {
+        let tables = &*TABLES;
+        (self.next, self.its) = match &tables.texts {
             Some(texts) => texts
                 .find(&self.lines[from..])
-                .map_or(self.lines.len(), |text| from + text.start()),
-            None => from,
+                .map_or((self.lines.len(), 0), |text| {
+                    let its = tables.with_text[text.pattern().as_usize()];
+                    (from + text.start(), its)
+                }),
+            None => (self.lines.len(), 0),
         };
     }
 
-    /// Whether there is one in this line, which is not before the last that was asked about.
+    /// The looks that a line at this place, not before the last that was asked about, may have by its texts.
     #[inline]
-    pub(super) fn are_in(&mut self, line: &Range<usize>) -> bool {
+    fn looks_at(&mut self, line: &Range<usize>) -> u128 {
+        let mut looks = TABLES.bare;
         if self.next < line.start {
             self.look(line.start);
         }
-        self.next < line.end
+        while self.next < line.end {
+            looks |= self.its;
+            self.look(self.next + 1);
+        }
+        looks
+    }
+
+    /// The looks that a line may have; it stands at this place, or is what cleaning left of what stands there.
+    #[inline]
+    pub(super) fn looks_of(&mut self, line: &[u8], at: &Range<usize>) -> Found {
+        let by_text = self.looks_at(at);
+        let tables = &*TABLES;
+        Found(match line {
+            [first, rest @ ..] => {
+                let begins = if first.is_ascii_whitespace() {
+                    let inner = rest.iter().find(|byte| !byte.is_ascii_whitespace());
+                    inner.map_or(0, |inner| tables.inner[usize::from(*inner)])
+                } else {
+                    let second = rest.first().unwrap_or(&b'\n');
+                    tables.first[usize::from(*first)] & tables.second[usize::from(*second)]
+                };
+                let last = rest.last().unwrap_or(first);
+                begins & tables.last[usize::from(*last)] & by_text
+            }
+            [] => 0,
+        })
+    }
+}
+
+/// The looks that a line has.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Found(u128);
+
+impl Found {
+    /// Those of a line that stands alone.
+    pub(super) fn of(line: &[u8]) -> Self {
+        Texts::of(line).looks_of(line, &(0..line.len()))
+    }
+
+    #[inline]
+    pub(super) fn is_none(self) -> bool {
+        self.0 == 0
+    }
+
+    /// The runners that may have a mark in it, by their places in the table of runners and in its order.
+    #[inline]
+    pub(super) fn runners(self) -> impl Iterator<Item = usize> + use<> {
+        let tables = &*TABLES;
+        let mut before = None;
+        Bits(self.0)
+            .filter_map(|bit| tables.runners.get(bit).copied())
+            // One may have several looks.
+            .filter(move |runner| before.replace(*runner) != Some(*runner))
     }
 }
 
 /// The runners that may have a mark in this line, by their places in the table of runners and in its order.
 pub(crate) fn runners(line: &[u8]) -> impl Iterator<Item = usize> + use<> {
-    let has_text = Texts::of(line).are_in(&(0..line.len()));
-    runners_of(line, has_text)
-}
-
-/// The same of a line of which it is known whether it holds a text of some look.
-#[inline]
-pub(super) fn runners_of(line: &[u8], has_text: bool) -> impl Iterator<Item = usize> + use<> {
-    let tables = &*TABLES;
-    let looks = match line {
-        [first, rest @ ..] => {
-            let begins = if first.is_ascii_whitespace() {
-                let inner = rest.iter().find(|byte| !byte.is_ascii_whitespace());
-                inner.map_or(0, |inner| tables.inner[usize::from(*inner)])
-            } else {
-                let second = rest.first().unwrap_or(&b'\n');
-                tables.first[usize::from(*first)] & tables.second[usize::from(*second)]
-            };
-            let last = rest.last().unwrap_or(first);
-            let texts = if has_text { u128::MAX } else { tables.bare };
-            begins & tables.last[usize::from(*last)] & texts
-        }
-        [] => 0,
-    };
-    let mut before = None;
-    Bits(looks)
-        .filter_map(|bit| tables.runners.get(bit).copied())
-        // One may have several looks.
-        .filter(move |runner| before.replace(*runner) != Some(*runner))
+    Found::of(line).runners()
 }
 
 /// The places of the bits that are set.
@@ -316,6 +366,14 @@ mod tests {
         let known = |id: &str| BUILTIN.iter().any(|runner| runner.id() == id);
         assert!(LOOKS.iter().all(|look| known(look.0)));
         assert!(super::TABLES.texts.is_some());
+        assert!(super::TABLES.runners.len() <= 128);
+        // The search gives one text for each place.
+        for one in LOOKS.iter().filter(|look| !look.4.is_empty()) {
+            let begun = LOOKS
+                .iter()
+                .find(|look| look.4 != one.4 && look.4.starts_with(one.4));
+            assert!(begun.is_none(), "{}", one.4);
+        }
     }
 
     fn logs(folder: &Path) -> Vec<Vec<u8>> {

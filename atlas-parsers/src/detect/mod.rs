@@ -17,6 +17,7 @@ use crate::inner;
 use crate::registry::BUILTIN;
 use crate::runner::{Mark, Place};
 use crate::text::{clean, without_mark};
+use looks::Found;
 use sections::Spans;
 use serde::Serialize;
 
@@ -91,7 +92,7 @@ impl Detection {
 }
 
 /// A runner, by its place in the table, with one of its marks.
-type Found = (usize, Mark);
+type Seen = (usize, Mark);
 
 /// Tells which of the shipped parsers reads this log.
 ///
@@ -109,14 +110,14 @@ pub fn detect(log: &[u8], hints: &Hints<'_>) -> Detection {
 
 /// Reads a log piece by piece and tells which runner printed it; what it keeps does not grow with
 /// the log. Raw logs of CI systems are looked at as the parsers read them.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Detector {
     front: Front,
     channels: Channels,
 }
 
 /// What is seen in the lines of each job or service; of a log without such, of the log.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Channels(Vec<Marks>);
 
 impl Channels {
@@ -188,14 +189,14 @@ impl Detector {
 }
 
 /// What the lines of a log say of its runner.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Marks {
     /// Only these runners count; all of them where this is empty.
     only: Vec<usize>,
-    found: Vec<Found>,
+    found: Vec<Seen>,
     spans: Spans,
     /// Certain marks of runners in the lines that a driver says are its programs', by the driver.
-    inside: Vec<(usize, Found)>,
+    inside: Vec<(usize, Seen)>,
     /// The last such line that was not empty.
     before_inside: Vec<u8>,
     /// The beginning of the line that is not whole yet, and its length so far.
@@ -263,13 +264,16 @@ impl Marks {
             start = end + 1;
             let at = self.place(span.len() as u64 + 1);
             (self.offset, self.line) = (at.end, at.line);
-            let has_text = texts.are_in(&span);
-            let line = &lines[span];
+            let line = &lines[span.clone()];
             let line = without_mark(&line[..line.len().min(Self::LINE)]);
-            if !line.is_empty() {
-                self.clean(line, before, has_text, at);
-                before = line;
+            if line.is_empty() {
+                continue;
             }
+            let looks = texts.looks_of(line, &span);
+            if !looks.is_none() || inner::may_print(line) {
+                self.clean(line, before, looks, at);
+            }
+            before = line;
         }
         self.before = before.to_vec();
     }
@@ -314,16 +318,15 @@ impl Marks {
             return;
         }
         let mut before = std::mem::take(&mut self.before);
-        let has_text = looks::Texts::of(&line).are_in(&(0..line.len()));
-        self.clean(&line, &before, has_text, at);
+        self.clean(&line, &before, Found::of(&line), at);
         before.clear();
         before.extend_from_slice(&line);
         self.before = before;
     }
 
     /// Takes a clean line with something in it; `before` is the last such.
-    fn clean(&mut self, line: &[u8], before: &[u8], has_text: bool, at: At) {
-        for number in looks::runners_of(line, has_text) {
+    fn clean(&mut self, line: &[u8], before: &[u8], looks: Found, at: At) {
+        for number in looks.runners() {
             if !self.only.is_empty() && !self.only.contains(&number) {
                 continue;
             }
@@ -334,7 +337,12 @@ impl Marks {
                 self.spans.close(number, at.start, at.end, at.line);
                 continue;
             }
-            if !self.found.contains(&(number, mark)) {
+            // Nearly every mark was found before, and its text is the same one then.
+            let is_known = |(by, known): &Seen| {
+                let same = (known.certain, known.place) == (mark.certain, mark.place);
+                *by == number && same && std::ptr::eq(known.what, mark.what)
+            };
+            if !self.found.iter().any(is_known) && !self.found.contains(&(number, mark)) {
                 self.found.push((number, mark));
             }
             if mark.certain {

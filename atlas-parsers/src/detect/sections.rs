@@ -36,7 +36,7 @@ impl Span {
 }
 
 /// The spans of a log as they come.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Spans {
     spans: Vec<Span>,
 }

@@ -48,7 +48,7 @@ pub(crate) trait Take {
 }
 
 /// Takes off what stands in front of the lines of a log.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Front {
     /// The beginning, while the form is not known.
     head: Vec<u8>,

@@ -12,7 +12,7 @@ const COLUMNS: usize = 64 << 10;
 ///
 /// Only rows that ended as a terminal ends them (`\r\n`) can be: of a log that was not written on one, no
 /// program can take back what another printed.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Screen {
     rows: VecDeque<Row>,
     /// The cursor's row, and its column in characters.
@@ -21,7 +21,7 @@ pub(super) struct Screen {
     saved: (usize, usize),
 }
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Row {
     text: Vec<char>,
     /// The line that was last written here.
