@@ -98,6 +98,10 @@ fn scripts_come_to_the_commands_they_mean() {
         ),
         ("./run.sh", "jasmine --helper="),
         ("node test/all.js", "node test/all.js"),
+        (
+            "nyc node test/own.js",
+            "NODE_OPTIONS=\"--require $ATLAS_ENV/toolbox/mocha-two.cjs\" node test/own.js",
+        ),
         ("concurrently \"npm:test:*\"", "ava --tap --timeout=300s"),
         ("npm run test:a --silent -- --serial", "ava --serial --tap"),
         (
@@ -124,6 +128,10 @@ fn scripts_come_to_the_commands_they_mean() {
                 ),
                 ("run.sh", "#!/bin/sh\nset -e\njasmine\n"),
                 ("test/all.js", "require('tape')\n"),
+                (
+                    "test/own.js",
+                    "new (require('mocha'))({ reporter: 'dot' }).run()\n",
+                ),
             ],
         );
         let (_, command) = plan.test_cmd.split_once("export PATH=").unwrap();

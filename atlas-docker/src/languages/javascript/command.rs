@@ -44,7 +44,7 @@ impl Suite {
             _ if self.each.is_some() => None,
             Runner::Jest => Some(("jest.json", "jest")),
             Runner::Vitest => Some(("vitest.json", "vitest")),
-            Runner::Mocha if !self.is_file() => Some(("mocha.xml", "junit")),
+            Runner::Mocha => Some(("mocha.xml", "junit")),
             Runner::Ava if !self.is_file() => Some(("ava.xml", "junit")),
             // What makes TAP of their results writes them down, too.
             Runner::Jasmine => Some(("jasmine.xml", "junit")),
@@ -136,6 +136,11 @@ impl Suite {
         let mut env = self.env.clone();
         let mut args = self.args.clone();
         let own: Vec<String> = match self.runner {
+            // A program that starts Mocha itself names the reporter, too.
+            Runner::Mocha if self.is_file() && setting.report => {
+                let option = format!("--require $ATLAS_ENV/toolbox/{MOCHA_TWO}");
+                return self.with_node_option(env, &option, args);
+            }
             _ if self.is_file() => Vec::new(),
             Runner::Jest => jest(&mut args, setting.report),
             Runner::Vitest => vitest(&mut args, setting),

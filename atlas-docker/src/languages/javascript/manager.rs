@@ -405,6 +405,8 @@ impl Manager {
         };
         let mut install = if self.kind == Kind::Npm {
             toolbox::add(plan, NPM_ANYHOW);
+            // Which it calls.
+            toolbox::add(plan, OWN_RELEASE);
             format!("{first} ||\n{second}")
         } else {
             let said = "echo 'atlas: the install failed, again without install scripts'";
@@ -418,9 +420,9 @@ impl Manager {
         }
         plan.build.push(in_folder(folder, &install));
         if self.lock.is_none() {
-            keep_own_releases_out(workspace, folder, plan);
-        }
-        if self.lock.is_none() {
+            if let Some(call) = without_own_releases(workspace, plan) {
+                plan.build.push(in_folder(folder, &call));
+            }
             plan.drift.push(match self.kind {
                 Kind::Yarn | Kind::Bun => "no lockfile, and this package manager knows no dates: dependencies resolve as of the build".to_owned(),
                 _ => format!("no lockfile: dependencies resolve as of {date}, or as of the build where the registry or the package manager knows no dates"),
@@ -500,9 +502,13 @@ impl Manager {
             let words = words.join(" ");
             if self.kind == Kind::Npm && package.folder == workspace.main().folder {
                 let prefix = target(&package.folder);
-                plan.prefetch.push(format!(
+                let mut command = format!(
                     "npm install --no-save --no-package-lock --no-audit --no-fund --prefix \"{prefix}\" -- {words}"
-                ));
+                );
+                if let Some(call) = without_own_releases(workspace, plan) {
+                    let _ = write!(command, "; cd \"{prefix}\" && {call}");
+                }
+                plan.prefetch.push(command);
             } else {
                 // Another manager's folder is not npm's to change: the packages are put beside it
                 // and linked.
@@ -585,32 +591,19 @@ impl Manager {
     }
 }
 
-/// Dependencies that are not locked may bring later releases of the project itself.
-fn keep_own_releases_out(workspace: &Workspace, folder: &str, plan: &mut EnvironmentPlan) {
-    let words: Vec<&str> = workspace
-        .packages
-        .iter()
-        .filter_map(|package| {
-            let version = package.text("version")?;
-            let said = version.starts_with(|c: char| c.is_ascii_digit())
-                && version.contains(|c: char| matches!(c, '1'..='9'));
-            let name = package.name();
-            // Numbers that releases get elsewhere (`0.0.0`) say nothing: the newest tag does, which all packages of
-            // a workspace share.
-            let version = if said { version } else { "tag" };
-            (!name.is_empty()).then_some([name, version])
-        })
-        .flatten()
-        .collect();
-    if words.is_empty() {
-        return;
+/// Dependencies that are not locked may bring later releases of the project itself: the command that takes them out.
+fn without_own_releases(workspace: &Workspace, plan: &mut EnvironmentPlan) -> Option<String> {
+    let releases = workspace.releases();
+    if releases.is_empty() {
+        return None;
     }
     toolbox::add(plan, OWN_RELEASE);
-    let mut call = format!("node {}", toolbox::path(OWN_RELEASE));
-    for word in words {
-        let _ = write!(call, " {}", shell_quote(word));
-    }
-    plan.build.push(in_folder(folder, &call));
+    let words: Vec<String> = releases.iter().map(|word| shell_quote(word)).collect();
+    Some(format!(
+        "node {} {}",
+        toolbox::path(OWN_RELEASE),
+        words.join(" ")
+    ))
 }
 
 /// A path of the repository between double quotes.

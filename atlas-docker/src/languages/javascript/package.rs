@@ -154,6 +154,25 @@ impl Workspace {
         Some(Self { packages, evidence })
     }
 
+    /// The packages by name, each followed by the release that its manifest names.
+    pub(super) fn releases(&self) -> Vec<&str> {
+        let mut words = Vec::new();
+        for package in &self.packages {
+            let Some(version) = package
+                .text("version")
+                .filter(|_| !package.name().is_empty())
+            else {
+                continue;
+            };
+            let said = version.starts_with(|c: char| c.is_ascii_digit())
+                && version.contains(|c: char| matches!(c, '1'..='9'));
+            // Numbers that releases get elsewhere (`0.0.0`) say nothing: the newest tag does, which all packages of
+            // a workspace share.
+            words.extend([package.name(), if said { version } else { "tag" }]);
+        }
+        words
+    }
+
     pub(super) fn main(&self) -> &Package {
         &self.packages[0]
     }
