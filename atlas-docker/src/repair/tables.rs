@@ -272,7 +272,7 @@ pub(super) const LIBRARIES: &[(&str, &str)] = &[
     ("zstd.h", "libzstd-dev"),
 ];
 
-/// Python module -> distribution, where the names differ.
+/// Python module -> distribution, where the names differ or others usually bring it.
 pub(super) const MODULES: &[(&str, &str)] = &[
     ("attr", "attrs"),
     ("bs4", "beautifulsoup4"),
@@ -283,20 +283,25 @@ pub(super) const MODULES: &[(&str, &str)] = &[
     ("docx", "python-docx"),
     ("dotenv", "python-dotenv"),
     ("git", "GitPython"),
+    ("importlib_metadata", "importlib-metadata"),
     ("jose", "python-jose"),
     ("jwt", "PyJWT"),
     ("magic", "python-magic"),
     ("mysqldb", "mysqlclient"),
     ("openssl", "pyOpenSSL"),
+    ("packaging", "packaging"),
     ("pil", "Pillow"),
     ("pkg_resources", "setuptools<81"),
     ("psycopg2", "psycopg2-binary"),
     ("pytest_mock", "pytest-mock"),
     ("serial", "pyserial"),
     ("setuptools", "setuptools"),
+    ("six", "six"),
     ("sklearn", "scikit-learn"),
     ("skimage", "scikit-image"),
     ("slugify", "python-slugify"),
+    ("tomli", "tomli"),
+    ("typing_extensions", "typing-extensions"),
     ("usb", "pyusb"),
     ("yaml", "PyYAML"),
     ("zmq", "pyzmq"),

@@ -477,7 +477,7 @@ fn from_ci(
     }
 }
 
-/// What `uv sync`, `poetry install` and `pdm install` of CI's test jobs and `session.install` of
+/// What `uv sync`, `pip install`, `poetry install` and `pdm install` of CI's test jobs and `session.install` of
 /// nox are told to add: extras and groups, where the manifests have them.
 fn from_tools(
     facts: &Facts<'_>,
@@ -486,7 +486,7 @@ fn from_tools(
     plan: &mut EnvironmentPlan,
 ) {
     static TOOL: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new(r"\b(?:uv (?:sync|run|pip install)|poetry install|pdm (?:install|sync)|pipenv install)\b([^;&|]*)")
+        Regex::new(r"\b(?:uv (?:sync|run)|pip3? install|poetry install|pdm (?:install|sync)|pipenv install)\b([^;&|]*)")
             .expect("a literal pattern")
     });
     static OPTION: LazyLock<Regex> = LazyLock::new(|| {
