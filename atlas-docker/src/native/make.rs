@@ -179,6 +179,27 @@ pub(super) fn plan(facts: &Facts<'_>, folder: &str) -> Option<Recipe> {
 #[cfg(test)]
 mod tests {
     use super::only_links;
+    use crate::analysis::testing::planned;
+
+    #[test]
+    fn a_library_of_headers_that_is_listed_for_c_is_tested_by_make() {
+        let files = [
+            (
+                "package.json",
+                "{\"name\": \"ut\", \"src\": [\"src/ut.h\"]}\n",
+            ),
+            ("doc/Makefile", "all:\n\tasciidoc userguide.txt\n"),
+            ("src/ut.h", "int ut(void);\n"),
+            ("tests/test1.c", "int main(void) { return 0; }\n"),
+            (
+                "tests/Makefile",
+                "PROGS = test1\n\nall: $(PROGS) run_tests\n\nrun_tests: $(PROGS)\n\tperl do_tests\n",
+            ),
+        ];
+        let plan = planned(files, &[]);
+        assert_eq!(plan.language, "c");
+        assert!(plan.test_cmd.contains("run_tests"), "{}", plan.test_cmd);
+    }
 
     #[test]
     fn a_program_that_is_named_as_a_test_is_not_run_by_its_rule() {

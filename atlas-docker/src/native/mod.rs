@@ -106,7 +106,16 @@ fn manifest(tree: &Tree) -> Option<&str> {
     if let Some(found) = in_root(&strong) {
         return Some(found);
     }
-    if tree.first(OTHERS).is_some() {
+    // A `package.json` beside no script at all is that of C's own package managers, or of a site.
+    let is_served = |path: &&str| {
+        const SCRIPTS: &[&str] = &["js", "mjs", "cjs", "jsx", "ts", "mts", "cts", "tsx"];
+        let is_script = |file: &str| {
+            file.rsplit_once('.')
+                .is_some_and(|(_, end)| SCRIPTS.contains(&end))
+        };
+        tree.has(path) && (*path != "package.json" || tree.files().any(is_script))
+    };
+    if OTHERS.iter().any(is_served) {
         return None;
     }
     in_root(&weak).or_else(|| {
@@ -117,7 +126,8 @@ fn manifest(tree: &Tree) -> Option<&str> {
                     .is_some_and(|name| strong(name) || weak(name))
                     && path.matches('/').count() <= 2
             })
-            .min_by_key(|path| path.matches('/').count())
+            // One among the documents builds those.
+            .min_by_key(|path| (path.matches('/').count(), path.starts_with("doc")))
     })
 }
 
