@@ -2,12 +2,13 @@
 
 use crate::own_parser::{Isolated, OwnParser};
 use atlas_core::{
-    Error, ErrorKind, ExitState, LanguageModel, LogParser, LogReader, ParsedLog, ParsedLogBuilder,
-    RunContext, RunOutcome,
+    Error, ErrorKind, ExitState, LanguageModel, LogParser, LogParserExt, LogReader, ParsedLog,
+    ParsedLogBuilder, RunContext, RunOutcome,
 };
 use atlas_oracle::{StateRun, implausible_number};
 use atlas_parsers::{
-    Hints, SynthAttempt, SynthLog, SynthOptions, SynthReport, SynthRequest, Synthesiser, detect,
+    Hints, Parsers, SynthAttempt, SynthLog, SynthOptions, SynthReport, SynthRequest, Synthesiser,
+    detect,
 };
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -235,5 +236,98 @@ impl LogReader for Nothing {
 
     fn finish(self: Box<Self>) -> ParsedLog {
         ParsedLogBuilder::new(self.0).finish(RunOutcome::NothingRan)
+    }
+}
+
+/// A parser that, where it reads nothing of a log and no reason why, has the runner or build tool whose marks the log
+/// has say what did not build or load: a plan that reads Surefire's XML sees no document of tests that Maven could not
+/// compile.
+#[derive(Debug)]
+pub(crate) struct Explained(pub(crate) Arc<dyn LogParser>);
+
+struct Explaining {
+    reader: Box<dyn LogReader>,
+    id: String,
+    log: Vec<u8>,
+}
+
+impl Explaining {
+    /// Longer logs, in bytes, are of runs that did more than fail to begin.
+    const MAX_LOG: usize = 8 << 20;
+}
+
+impl LogParser for Explained {
+    fn id(&self) -> &str {
+        self.0.id()
+    }
+
+    fn start(&self) -> Box<dyn LogReader> {
+        Box::new(Explaining {
+            reader: self.0.start(),
+            id: self.0.id().to_owned(),
+            log: Vec::new(),
+        })
+    }
+}
+
+impl LogReader for Explaining {
+    fn feed(&mut self, bytes: &[u8]) {
+        self.reader.feed(bytes);
+        if self.log.len() <= Self::MAX_LOG {
+            self.log.extend_from_slice(bytes);
+        }
+    }
+
+    fn finish(self: Box<Self>) -> ParsedLog {
+        let mut read = self.reader.finish();
+        let silent = read.is_empty() && !read.build_failed();
+        if !silent || self.log.len() > Self::MAX_LOG {
+            return read;
+        }
+        // Of a build that failed there may be no more than likely marks, but it is the log's own marks that speak.
+        let found = detect(&self.log, &Hints::default());
+        let other = found
+            .parser
+            .filter(|id| *id != self.id)
+            .and_then(|id| Parsers::builtin().get(&id).ok())
+            .map(|parser| parser.parse(&self.log));
+        if let Some(other) = other.filter(|other| other.is_empty() && other.build_failed()) {
+            read.modules_not_loaded = other.modules_not_loaded;
+            read.outcome = other.outcome;
+        }
+        read
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Explained;
+    use atlas_core::{LogParserExt, RunOutcome};
+    use atlas_parsers::Parsers;
+
+    #[test]
+    fn a_build_that_failed_is_told_by_the_tool_that_built() {
+        let log = b"[INFO] Scanning for projects...\n[INFO] Building mine 1.0\n\
+            [INFO] -------------------------------------------------------------\n\
+            [ERROR] COMPILATION ERROR : \n\
+            [INFO] -------------------------------------------------------------\n\
+            [ERROR] /testbed/src/test/java/ATest.java:[7,9] cannot find symbol\n\
+            [INFO] ------------------------------------------------------------------------\n\
+            [INFO] BUILD FAILURE\n\
+            [INFO] ------------------------------------------------------------------------\n\
+            [ERROR] Failed to execute goal org.apache.maven.plugins:maven-compiler-plugin:3.11.0:testCompile \
+            (default-testCompile) on project mine: Compilation failure\n";
+        let junit = Parsers::builtin().get("junit").unwrap();
+        assert!(!junit.parse(log).build_failed());
+        let read = Explained(junit).parse(log);
+        assert_eq!(read.parser, "junit");
+        assert_eq!(read.outcome, RunOutcome::BuildFailed);
+        let mut said = read.modules_not_loaded.iter().flat_map(|lost| &lost.lines);
+        assert!(said.any(|line| line.text.contains("cannot find symbol")));
+        // What ran tests explains itself.
+        let document = b"<testsuite><testcase classname=\"A\" name=\"b\"/></testsuite>\n";
+        let both = [&document[..], log].concat();
+        let junit = Parsers::builtin().get("junit").unwrap();
+        assert!(!Explained(junit).parse(&both).build_failed());
     }
 }

@@ -13,7 +13,7 @@ pub(crate) use model::InstanceModel;
 pub use plan::{PlanReport, plan};
 pub(crate) use scratch::ScratchSynthesizer;
 
-use crate::log_reading::{Inventor, LogReading, Unread};
+use crate::log_reading::{Explained, Inventor, LogReading, Unread};
 use crate::own_parser::Isolated;
 use crate::parts::{Parts, PlanTools};
 use crate::{CachedSandbox, Config, EngineChoice, Engines};
@@ -240,7 +240,7 @@ pub(crate) fn oracle(
     let oracle = match reading.own() {
         Some(own) => own.oracle(sandbox),
         None => match parsers.get(&plan.log_parser_name) {
-            Ok(parser) => StateDifferentialOracle::new(sandbox, parser),
+            Ok(parser) => StateDifferentialOracle::new(sandbox, Arc::new(Explained(parser))),
             Err(_) if reading.may_invent() => {
                 let unread = Unread(plan.log_parser_name.clone());
                 StateDifferentialOracle::new(sandbox, Arc::new(unread))
