@@ -158,7 +158,7 @@ pub fn parse_bytes(
 }
 
 /// Parses a log file; `-` is standard input. Read in pieces: memory is bounded by the result. With
-/// `auto` the log is read twice; what cannot be read twice is kept meanwhile, in a temporary file
+/// `auto` the log may be read twice; what cannot be read twice is kept meanwhile, in a temporary file
 /// from 8 MiB on.
 ///
 /// # Errors
@@ -181,16 +181,7 @@ pub fn parse_file(
         None => Box::new(std::io::stdin().lock()),
         Some(mut file) => {
             if named.is_none() && file.metadata().is_ok_and(|about| about.is_file()) {
-                let mut guess = Guess::default();
-                each_piece(&mut file, |piece| guess.feed(piece, &parsers, hints)).map_err(fail)?;
-                let (reader, found) = guess.finish(hints);
-                let mut reader = match reader {
-                    Some(reader) => return Ok((reader.finish(), Some(found))),
-                    None => detected(&parsers, &found)?,
-                };
-                file.rewind().map_err(fail)?;
-                each_piece(&mut file, |piece| reader.feed(piece)).map_err(fail)?;
-                return Ok((reader.finish(), Some(found)));
+                return read_detected(&mut file, &parsers, hints, fail);
             }
             Box::new(file)
         }
@@ -203,10 +194,25 @@ pub fn parse_file(
     let mut kept = tempfile::spooled_tempfile(IN_MEMORY);
     std::io::copy(&mut once, &mut kept).map_err(fail)?;
     kept.rewind().map_err(fail)?;
-    let found = look(&mut kept, hints).map_err(fail)?;
-    let mut reader = detected(&parsers, &found)?;
-    kept.rewind().map_err(fail)?;
-    each_piece(&mut kept, |piece| reader.feed(piece)).map_err(fail)?;
+    read_detected(&mut kept, &parsers, hints, fail)
+}
+
+/// Reads a log with the parser that its own marks ask for.
+fn read_detected(
+    log: &mut (impl Read + Seek),
+    parsers: &Parsers,
+    hints: &Hints<'_>,
+    fail: impl Fn(std::io::Error) -> Error,
+) -> Result<(ParsedLog, Option<Detection>), Error> {
+    let mut guess = Guess::default();
+    each_piece(log, |piece| guess.feed(piece, parsers, hints)).map_err(&fail)?;
+    let (reader, found) = guess.finish(hints);
+    if let Some(reader) = reader {
+        return Ok((reader.finish(), Some(found)));
+    }
+    let mut reader = detected(parsers, &found)?;
+    log.rewind().map_err(&fail)?;
+    each_piece(log, |piece| reader.feed(piece)).map_err(&fail)?;
     Ok((reader.finish(), Some(found)))
 }
 
@@ -254,13 +260,6 @@ impl Guess {
         let reader = self.reader.filter(|(id, _)| fits(id));
         (reader.map(|(_, reader)| reader), found)
     }
-}
-
-/// Detects the runner of a log, piece by piece.
-fn look(log: &mut impl Read, hints: &Hints<'_>) -> std::io::Result<Detection> {
-    let mut detector = Detector::default();
-    each_piece(log, |piece| detector.feed(piece))?;
-    Ok(detector.finish(hints))
 }
 
 fn each_piece(log: &mut impl Read, mut take: impl FnMut(&[u8])) -> std::io::Result<()> {
@@ -334,4 +333,38 @@ pub fn classify_files<P: AsRef<Path>>(
         flaky: &flaky,
         ..ClassifyInput::new(&base[0], &before[0], &after[0])
     }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Guess, parse_bytes, parse_file};
+    use atlas_parsers::Hints;
+    use std::fmt::Write as _;
+
+    #[test]
+    fn a_beginning_that_misleads_changes_nothing() {
+        let mut first = String::new();
+        for program in 0..20 {
+            first.push_str("running 1000 tests\n");
+            for test in 0..1_000 {
+                let _ = writeln!(first, "test module_{program}::does_the_thing_{test} ... ok");
+            }
+            first.push_str(
+                "\ntest result: ok. 1000 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out\n\n",
+            );
+        }
+        let two = format!(
+            "{first}=== RUN   TestOther\n--- PASS: TestOther (0.00s)\nPASS\nok  \texample.com/other\t0.01s\n"
+        );
+        assert!(first.len() > Guess::BEGINNING);
+        let hints = Hints::default();
+        for (log, parser) in [(&first, "cargo"), (&two, "cargo+gotest")] {
+            let file = tempfile::NamedTempFile::new().unwrap();
+            std::fs::write(file.path(), log).unwrap();
+            let (read, found) = parse_file(file.path(), "auto", &hints).unwrap();
+            assert_eq!(read.parser, parser);
+            let (whole, of_whole) = parse_bytes(log.as_bytes(), "auto", &hints).unwrap();
+            assert_eq!((read, found), (whole, of_whole));
+        }
+    }
 }
