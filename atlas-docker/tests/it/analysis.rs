@@ -437,26 +437,6 @@ fn manifests_that_call_themselves_end() {
 }
 
 #[test]
-fn a_group_that_ci_tells_pip_to_install_is_installed() {
-    let folder = folder(&[
-        (
-            "pyproject.toml",
-            "[project]\nname = \"mine\"\nversion = \"1\"\n[dependency-groups]\ndev = [\"hypothesis\", \"pytest\"]\n",
-        ),
-        (
-            ".github/workflows/test.yml",
-            "jobs:\n  test:\n    runs-on: ubuntu-latest\n    steps:\n    - run: pip install pytest-cov\n    \
-             - run: pip install . --group dev\n    - run: pytest\n",
-        ),
-        ("mine.py", ""),
-        ("test_a.py", "import pytest\n"),
-    ]);
-    let plan = plan(&repository(folder.path()), &AnalysisOptions::default());
-    let build = plan.build.join("\n");
-    assert!(build.contains(" hypothesis"), "{build}");
-}
-
-#[test]
 fn a_link_out_of_the_repository_is_not_followed() {
     let outside = folder(&[("secret.toml", "[package]\nname = \"secret\"\n")]);
     let inside = folder(&[("tests/a.rs", "#[test]\nfn a() {}\n")]);

@@ -405,8 +405,6 @@ impl Manager {
         };
         let mut install = if self.kind == Kind::Npm {
             toolbox::add(plan, NPM_ANYHOW);
-            // Which it calls.
-            toolbox::add(plan, OWN_RELEASE);
             format!("{first} ||\n{second}")
         } else {
             let said = "echo 'atlas: the install failed, again without install scripts'";

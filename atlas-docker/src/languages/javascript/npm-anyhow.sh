@@ -17,11 +17,8 @@ else
   lenient+=(--no-package-lock)
   npm install "$@" "${lenient[@]}" && exit
 fi
-# npm 6 ends now and then with an error of its own: again, then by the image's own npm. What a lockfile named is
-# resolved anew, and may bring a later release of the project itself.
-read -ra own <<< "$(node -p 'const { name, version } = require("./package.json"); name && /^\d.*[1-9]/.test(version) ? `${name} ${version}` : ""')"
-npm install "${lenient[@]}" || npm install "${lenient[@]}" || PATH="${PATH#*:}" npm install "${lenient[@]}" &&
-  { [ "${#own[@]}" = 0 ] || node "$ATLAS_ENV/toolbox/own-release.cjs" "${own[@]}"; } && exit
+# npm 6 ends now and then with an error of its own: again, then by the image's own npm.
+npm install "${lenient[@]}" || npm install "${lenient[@]}" || PATH="${PATH#*:}" npm install "${lenient[@]}" && exit
 node -e '
   const { execFileSync } = require("child_process");
   const development = require("./package.json").devDependencies || {};

@@ -477,8 +477,9 @@ fn from_ci(
     }
 }
 
-/// What `uv sync`, `pip install`, `poetry install` and `pdm install` of CI's test jobs and `session.install` of
-/// nox are told to add: extras and groups, where the manifests have them.
+/// Extras and groups that CI's test jobs install by name (`uv sync --group test`, `pip install . --group dev`,
+/// `poetry install --with test`, `pdm install -G test`), and what a session of nox installs for tests; only those
+/// that the manifests declare.
 fn from_tools(
     facts: &Facts<'_>,
     manifests: &Manifests,
@@ -551,5 +552,29 @@ fn from_tools(
             chosen.requirements.push(word.clone());
             plan.prove("build", at.clone());
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::analysis::testing::planned;
+
+    #[test]
+    fn a_group_that_ci_tells_pip_to_install_is_installed() {
+        let files = [
+            (
+                "pyproject.toml",
+                "[project]\nname = \"mine\"\nversion = \"1\"\n[dependency-groups]\ndev = [\"hypothesis\", \"pytest\"]\n",
+            ),
+            (
+                ".github/workflows/test.yml",
+                "jobs:\n  test:\n    runs-on: ubuntu-latest\n    steps:\n    - run: pip install pytest-cov\n    \
+                 - run: pip install . --group dev\n    - run: pytest\n",
+            ),
+            ("mine.py", ""),
+            ("test_a.py", "import pytest\n"),
+        ];
+        let build = planned(files, &[]).build.join("\n");
+        assert!(build.contains(" hypothesis"), "{build}");
     }
 }
