@@ -415,7 +415,12 @@ impl Marks {
                     || proven_driver(*runner, commands.runners.iter().map(|(by, _)| *by))
             });
         }
-        let spans = self.spans.resolve(|runner| proven.contains(&runner));
+        let is_backed = |runner: usize| {
+            let hint = |(by, mark): &Seen| *by == runner && !mark.certain;
+            named(runner).is_some() || self.found.iter().any(hint)
+        };
+        let counts = |runner| proven.contains(&runner);
+        let spans = self.spans.resolve(counts, is_backed);
         if let [first, rest @ ..] = &spans[..] {
             if rest.is_empty() {
                 return self.alone(first.runner);

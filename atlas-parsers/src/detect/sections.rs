@@ -84,10 +84,15 @@ impl Spans {
         }
     }
 
-    /// The sections that these spans make, of the runners that count.
-    pub(super) fn resolve(&self, counts: impl Fn(usize) -> bool) -> Vec<Span> {
+    /// The sections that these spans make, of the runners that `counts` accepts. `is_backed` tells which
+    /// runners something else speaks for than their certain marks.
+    pub(super) fn resolve(
+        &self,
+        counts: impl Fn(usize) -> bool,
+        is_backed: impl Fn(usize) -> bool,
+    ) -> Vec<Span> {
         let mut sections: Vec<Span> = Vec::new();
-        let lone = self.lone();
+        let lone = self.lone(is_backed);
         let spans: Vec<Span> = self
             .spans
             .iter()
@@ -132,8 +137,9 @@ impl Spans {
     }
 
     /// Runners with a single mark, from the midst of a run, where others left more: a test printed
-    /// it.
-    fn lone(&self) -> Vec<usize> {
+    /// it. Not where it stands before or behind all marks of the others, and something else speaks for
+    /// its runner, too: that is a short run beside theirs.
+    fn lone(&self, is_backed: impl Fn(usize) -> bool) -> Vec<usize> {
         let mut strength: BTreeMap<usize, u64> = BTreeMap::new();
         for span in &self.spans {
             let framed = span.first_place != Place::Within || span.last_place != Place::Within;
@@ -141,10 +147,15 @@ impl Spans {
             *strength.entry(span.runner).or_default() += marks;
         }
         let strongest = strength.values().copied().max().unwrap_or(0);
+        let at_an_end = |runner| {
+            let ends = [self.spans.first(), self.spans.last()];
+            ends.into_iter().flatten().any(|span| span.runner == runner)
+        };
         strength
             .into_iter()
             .filter(|(_, marks)| *marks == 1 && strongest > 1)
             .map(|(runner, _)| runner)
+            .filter(|runner| !(at_an_end(*runner) && is_backed(*runner)))
             .collect()
     }
 }

@@ -167,6 +167,31 @@ fn what_stands_amid_a_run_is_its_tests_output() {
     assert_eq!(ids, ["pytest", "gotest", "pytest"]);
 }
 
+/// One program's results have a single certain line; the line that begins them is the hint that they are a run.
+#[test]
+fn a_short_run_beside_another_runners_is_read_too() {
+    let short = "running 1 test\ntest a ... ok\n\ntest result: ok. 1 passed; 0 failed; 0 ignored; \
+                 0 measured; 0 filtered out; finished in 0.01s\n\n";
+    for (log, ids) in [
+        (format!("{short}{GO}"), "cargo+gotest"),
+        (format!("{GO}{short}"), "gotest+cargo"),
+    ] {
+        let found = detect(log.as_bytes(), &Hints::default());
+        assert_eq!(found.parser.as_deref(), Some(ids));
+        let read = Parsers::builtin().get(ids).unwrap().parse(log.as_bytes());
+        assert_eq!(read.tests()["a"], TestStatus::Passed);
+        assert_eq!(read.tests()["TestA"], TestStatus::Passed);
+    }
+    // Amid the other's lines a test printed it, and without a hint it is no run.
+    let half = GO.find("---").unwrap();
+    let amid = format!("{}{short}{}", &GO[..half], &GO[half..]);
+    let line = short.lines().nth(3).unwrap();
+    for log in [amid, format!("{line}\n{GO}")] {
+        let found = detect(log.as_bytes(), &Hints::default());
+        assert_eq!(found.parser.as_deref(), Some("gotest"), "{log}");
+    }
+}
+
 #[test]
 fn avas_tap_is_known_by_its_titles() {
     let whole = "TAP version 13\nok 1 - a › works\nok 2 - b › works\n\n1..2\n# tests 2\n# pass 2\n# fail 0\n";
