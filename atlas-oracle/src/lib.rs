@@ -38,9 +38,10 @@ pub use flake::{
     miss_probability, runs_to_find,
 };
 pub use gates::{
-    ConsistencyOptions, EnvironmentDeterminism, GATES, GoldPatch, Integrity, IntegrityOptions,
-    Leak, NullPatch, OracleConsistency, ParserCertificate, PartStanding, Strength, StrengthOptions,
-    StrengthPart, TestRun, USUAL_GATES, implausible_number, leak_of, unnamed_interface,
+    ConsistencyOptions, EnvironmentDeterminism, GATES, Gate, GateParts, GateSettings, GoldPatch,
+    Integrity, IntegrityOptions, Leak, NullPatch, OracleConsistency, ParserCertificate,
+    PartStanding, Strength, StrengthOptions, StrengthPart, TestCounter, TestRun,
+    implausible_number, leak_of, unnamed_interface,
 };
 pub use grade::{Grade, Graded, Resolution, grade};
 pub use rerun::{Said, respelled};

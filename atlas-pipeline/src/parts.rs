@@ -8,7 +8,7 @@ use atlas_core::{
     ParsedLog, Repository, RunContext, Sandbox, SynthesisOutcome, Validator,
 };
 use atlas_docker::{Analysis, TrialRun, analyse};
-use atlas_oracle::{GATES, RunReader, StateDifferentialOracle};
+use atlas_oracle::{Gate, RunReader, StateDifferentialOracle};
 use serde_json::{Value, json};
 use std::fmt;
 use std::sync::Arc;
@@ -168,7 +168,7 @@ pub(crate) fn callers_gates(
         if id.is_empty() || !id.chars().all(is_word) {
             return wrong("its name is to be letters, digits, `_` and `-`");
         }
-        if GATES.contains(&id) {
+        if Gate::named(id).is_some() {
             return wrong("a gate of Atlas has that name");
         }
         if gates[..at].iter().any(|other| other.id() == id) {

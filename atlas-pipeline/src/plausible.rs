@@ -1,7 +1,9 @@
 //! How many tests the sources of a state declare, for the plausibility of what a log names (paper 001,
 //! section 3.3.3).
 
+use async_trait::async_trait;
 use atlas_core::{Error, ErrorKind, Overlay, RunContext};
+use atlas_oracle::TestCounter;
 use atlas_syntax::{Language, count_tests};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -20,6 +22,19 @@ const OTHERS: &[&str] = &[
     "build",
     "dist",
 ];
+
+/// Counts the tests of a checkout.
+#[derive(Clone, Debug)]
+pub(crate) struct SourceCounter {
+    pub(crate) checkout: PathBuf,
+}
+
+#[async_trait]
+impl TestCounter for SourceCounter {
+    async fn declared(&self, cx: &RunContext, over: &Overlay) -> Result<Option<u64>, Error> {
+        declared_tests(cx, self.checkout.clone(), over).await
+    }
+}
 
 /// The tests that the sources of a checkout declare with these files over it; nothing where there are none,
 /// or too many sources to read.

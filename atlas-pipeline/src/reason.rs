@@ -292,7 +292,7 @@ fn of_run(state: State, run: &StateRun) -> Vec<Evidence> {
 mod tests {
     use super::*;
     use atlas_core::Finding;
-    use atlas_oracle::GATES;
+    use atlas_oracle::Gate;
 
     #[track_caller]
     fn well_formed(text: &str) {
@@ -458,7 +458,7 @@ mod tests {
             well_formed(&of_build(&what, fault, long()));
         }
         well_formed(&nothing_ran("no test was seen", b"+ make\nmake: ***\n"));
-        for gate in GATES {
+        for gate in Gate::names() {
             for decision in [Decision::Reject, Decision::Repair, Decision::NoEvidence] {
                 let finding = Finding {
                     code: "x".to_owned(),
@@ -467,7 +467,7 @@ mod tests {
                     evidence: long(),
                 };
                 let verdict = |findings| Verdict {
-                    validator: (*gate).to_owned(),
+                    validator: gate.to_owned(),
                     decision,
                     findings,
                     quarantine: BTreeMap::new(),

@@ -22,29 +22,116 @@ pub use integrity::{Integrity, IntegrityOptions, Leak, leak_of, unnamed_interfac
 pub use null_patch::NullPatch;
 pub use oracle_consistency::{ConsistencyOptions, OracleConsistency};
 pub use strength::{PartStanding, Strength, StrengthOptions, StrengthPart};
-pub use test_run::{TestRun, implausible_number};
+pub use test_run::{TestCounter, TestRun, implausible_number};
 
-use crate::StateRun;
-use atlas_core::{Decision, Evidence, Finding, Severity, Verdict};
+use crate::{Evaluator, StateRun};
+use atlas_core::{
+    Decision, EnvSynthesizer, Evidence, Finding, Repository, Sandbox, Severity, Validator, Verdict,
+};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
-/// Every gate shipped with this crate. The name of a gate is that of its folder. What is flaky is set
-/// aside before a single run decides; what costs most comes last.
-pub const GATES: &[&str] = &[
-    certificate::ID,
-    integrity::ID,
-    test_run::ID,
-    oracle_consistency::ID,
-    gold_patch::ID,
-    null_patch::ID,
-    strength::ID,
-    environment_determinism::ID,
+/// Every gate shipped with this crate. What is flaky is set aside before a single run decides; what costs
+/// most comes last.
+pub const GATES: &[Gate] = &[
+    certificate::GATE,
+    integrity::GATE,
+    test_run::GATE,
+    oracle_consistency::GATE,
+    gold_patch::GATE,
+    null_patch::GATE,
+    strength::GATE,
+    environment_determinism::GATE,
 ];
 
-/// The gates that an instance goes through where nothing else is asked for: all but those that decide
-/// by what a row only reports.
-pub const USUAL_GATES: &[&str] = GATES.split_at(1).1;
+/// A quality gate as the list of all gates has it: its name, and how it is made.
+#[derive(Clone, Copy, Debug)]
+pub struct Gate {
+    /// The name of its folder, of its verdicts, and by which it is asked for.
+    pub id: &'static str,
+    /// Whether an instance goes through it where no gates are asked for by name.
+    pub is_usual: bool,
+    /// The settings that its verdict depends on. A verdict of other settings is not used again.
+    pub settings: fn(&GateSettings) -> Value,
+    /// The gate for one instance.
+    pub make: fn(&GateParts) -> Box<dyn Validator>,
+}
+
+impl Gate {
+    /// The gate of this name.
+    pub fn named(id: &str) -> Option<&'static Self> {
+        GATES.iter().find(|gate| gate.id == id)
+    }
+
+    /// The names of all gates, in the order in which they should run.
+    ///
+    /// ```
+    /// assert!(atlas_oracle::Gate::names().contains(&"gold_patch"));
+    /// ```
+    pub fn names() -> Vec<&'static str> {
+        GATES.iter().map(|gate| gate.id).collect()
+    }
+
+    /// The names of the gates that an instance goes through where none are asked for by name.
+    ///
+    /// ```
+    /// assert!(!atlas_oracle::Gate::usual().contains(&"certificate"));
+    /// ```
+    pub fn usual() -> Vec<&'static str> {
+        let usual = GATES.iter().filter(|gate| gate.is_usual);
+        usual.map(|gate| gate.id).collect()
+    }
+}
+
+/// The settings of all gates.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GateSettings {
+    /// Of `oracle_consistency`.
+    pub consistency: ConsistencyOptions,
+    /// Of `integrity`.
+    pub integrity: IntegrityOptions,
+    /// Of `strength`.
+    pub strength: StrengthOptions,
+    /// Runs of the empty prediction, at least one. Default: 1.
+    pub null_runs: u32,
+    /// Builds from scratch, at least one. Default: 3.
+    pub builds: u32,
+}
+
+impl Default for GateSettings {
+    fn default() -> Self {
+        Self {
+            consistency: ConsistencyOptions::default(),
+            integrity: IntegrityOptions::default(),
+            strength: StrengthOptions::default(),
+            null_runs: 1,
+            builds: EnvironmentDeterminism::BUILDS,
+        }
+    }
+}
+
+/// What the gates of one instance are made of.
+#[derive(Clone, Debug)]
+pub struct GateParts {
+    /// Grades predictions of the instance; its oracle runs states.
+    pub evaluator: Evaluator,
+    /// Where the environment can be looked into.
+    pub sandbox: Arc<dyn Sandbox>,
+    /// Builds the environment anew each time it is asked.
+    pub from_scratch: Arc<dyn EnvSynthesizer>,
+    /// The repository at the base commit.
+    pub repository: Repository,
+    /// Counts the tests that sources declare.
+    pub counter: Arc<dyn TestCounter>,
+    /// Settings of all gates.
+    pub settings: GateSettings,
+}
+
+/// For gates that have no settings.
+fn no_settings(_: &GateSettings) -> Value {
+    Value::Null
+}
 
 /// A verdict in the making.
 struct Draft {

@@ -2,7 +2,7 @@
 
 use super::{DONE, ERROR, Format, NO, config, output};
 use atlas_core::{Decision, Error, RunContext, Verdict};
-use atlas_oracle::{EnvironmentDeterminism, GATES, SequentialTest};
+use atlas_oracle::{EnvironmentDeterminism, Gate, SequentialTest};
 use atlas_pipeline::{
     EngineChoice, InstanceVerdict, PERTURBATIONS, ValidateOptions, ValidateReport, validate,
 };
@@ -22,7 +22,7 @@ pub(super) struct ValidateArgs {
     #[arg(long, value_name = "DIR")]
     repos: Option<PathBuf>,
     /// The gates, in order, with commas between [default: all but `certificate`].
-    #[arg(long = "gates", value_name = "GATE,…", value_delimiter = ',', value_parser = GATES.to_vec())]
+    #[arg(long = "gates", value_name = "GATE,…", value_delimiter = ',', value_parser = Gate::names())]
     gates: Vec<String>,
     /// Go on to the other gates after one rejected an instance.
     #[arg(long)]

@@ -7,7 +7,7 @@ use atlas_core::{Error, ErrorKind};
 use atlas_judge::alignment::AlignmentOptions;
 use atlas_judge::classes::ClassOptions;
 use atlas_judge::hints::HintOptions;
-use atlas_oracle::{EnvironmentDeterminism, StrengthOptions, USUAL_GATES};
+use atlas_oracle::{EnvironmentDeterminism, Gate, StrengthOptions};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
@@ -195,7 +195,7 @@ pub struct RunValidateConfig {
 impl Default for RunValidateConfig {
     fn default() -> Self {
         Self {
-            gates: USUAL_GATES.iter().map(|gate| (*gate).to_owned()).collect(),
+            gates: Gate::usual().into_iter().map(str::to_owned).collect(),
             keep_going: false,
             runs: 3,
             null_runs: 1,

@@ -16,18 +16,14 @@ use crate::own_parser::{
     Isolated, OwnParser, absent_parser_of_row, needs_callers_parser, parser_of_row,
 };
 use crate::parts::{Parts, callers_gates};
-use crate::plausible;
+use crate::plausible::SourceCounter;
 use crate::reason;
 use crate::store::{Key, Workplace, lock, read_json, write_json};
 use crate::{CachedSandbox, Config, EngineChoice, Engines, write_atomically};
-use atlas_core::{
-    Decision, Error, ErrorKind, Finding, Instance, InstanceId, RunContext, Severity, Validator,
-    Verdict,
-};
+use atlas_core::{Decision, Error, ErrorKind, Instance, InstanceId, RunContext, Verdict};
 use atlas_oracle::{
-    ConsistencyOptions, EnvironmentDeterminism, GATES, GoldPatch, Integrity, IntegrityOptions,
-    NullPatch, OracleConsistency, ParserCertificate, SequentialTest, Strength, StrengthOptions,
-    TestRun, USUAL_GATES,
+    ConsistencyOptions, EnvironmentDeterminism, Gate, GateParts, GateSettings, SequentialTest,
+    StrengthOptions,
 };
 use candidate::{Prepared, Prospect};
 use futures_util::StreamExt;
@@ -46,7 +42,7 @@ pub struct ValidateOptions {
     /// clone that the instance was made from, where it was made beside this dataset, else the base
     /// commit in the folder of its environment.
     pub repos: Option<PathBuf>,
-    /// The gates and their order, of [`GATES`]. Default: the [usual ones](USUAL_GATES).
+    /// The gates and their order, of [`GATES`](atlas_oracle::GATES). Default: the [usual ones](Gate::usual).
     pub gates: Vec<String>,
     /// Whether an instance goes on to the other gates after one rejected it. Default: no.
     pub keep_going: bool,
@@ -95,7 +91,7 @@ impl ValidateOptions {
             dataset: dataset.into(),
             instances: Vec::new(),
             repos: None,
-            gates: USUAL_GATES.iter().map(|gate| (*gate).to_owned()).collect(),
+            gates: Gate::usual().into_iter().map(str::to_owned).collect(),
             keep_going: false,
             runs: None,
             null_runs: 1,
@@ -125,10 +121,11 @@ impl ValidateOptions {
             if self.gates[..at].contains(gate) {
                 return wrong("choose gates:", format!("`{gate}` is named twice"));
             }
-            if !GATES.contains(&gate.as_str()) {
+            if Gate::named(gate).is_none() {
+                let known = Gate::names().join(", ");
                 return wrong(
                     "choose gates:",
-                    format!("`{gate}`: one of {} expected", GATES.join(", ")),
+                    format!("`{gate}`: one of {known} expected"),
                 );
             }
         }
@@ -366,24 +363,27 @@ async fn gates(
             return Ok(row);
         }
     };
-    for gate in &options.gates {
+    let (parts, scratch) = parts_of_gates(options, &engines, &prepared)?;
+    for gate in options.gates.iter().filter_map(|id| Gate::named(id)) {
         cx.check("validate")?;
-        cx.progress.phase(gate);
-        let key = key(options, gate, &prepared.candidate)?;
+        cx.progress.phase(gate.id);
+        let key = key(options, gate, &parts.settings, &prepared.candidate)?;
         let stored = place
             .path("verdicts")
-            .join(format!("{gate}-{}.json", &key[..24]));
+            .join(format!("{}-{}.json", gate.id, &key[..24]));
         let verdict = if let Some(known) = read_json::<Verdict>(&stored) {
             known
         } else {
-            let verdict = run_gate(cx, options, gate, &engines, &prepared).await?;
+            let verdict = (gate.make)(&parts).validate(cx, &prepared.candidate).await;
+            scratch.finish().await?;
+            let verdict = verdict?;
             // What was cut short may come to its end another time.
             if !verdict.measurements.contains_key("unfinished_runs") {
                 write_json(&stored, &verdict)?;
             }
             verdict
         };
-        write_json(&folder.join(format!("{gate}.json")), &verdict)?;
+        write_json(&folder.join(format!("{}.json", gate.id)), &verdict)?;
         prepared.set_aside(&verdict);
         let nothing_left = prepared.candidate.oracle.fail_to_pass.is_empty();
         let rejected = verdict.decision == Decision::Reject;
@@ -433,124 +433,68 @@ async fn own_parser(
     isolated.ready(cx, &parser, false).await.map(Some)
 }
 
-async fn run_gate(
-    cx: &RunContext,
+/// What the gates of one instance are made of, and the builder whose last build is to be removed.
+fn parts_of_gates(
     options: &ValidateOptions,
-    gate: &str,
     engines: &Engines,
     prepared: &candidate::Ready,
-) -> Result<Verdict, Error> {
-    let candidate = &prepared.candidate;
-    let evaluator = prepared.evaluator.clone();
-    let oracle = evaluator.oracle().clone();
-    match gate {
-        "certificate" => ParserCertificate.validate(cx, candidate).await,
-        "gold_patch" => GoldPatch::new(evaluator).validate(cx, candidate).await,
-        "null_patch" => {
-            let gate = NullPatch::new(evaluator, options.null_runs);
-            gate.validate(cx, candidate).await
+) -> Result<(GateParts, Arc<ScratchSynthesizer>), Error> {
+    let mut settings = GateSettings {
+        consistency: ConsistencyOptions {
+            runs: options.runs(),
+            perturbed_runs: options.perturbed_runs,
+            sequential: options.sequential,
+            concurrency: options.concurrency,
+            power: options.power,
+            set_aside_flaky: options.set_aside_flaky,
+            ..ConsistencyOptions::default()
+        },
+        strength: StrengthOptions {
+            max_runs: options.strength_runs,
+            min_score: options.min_strength,
+            concurrency: options.concurrency,
+        },
+        null_runs: options.null_runs,
+        builds: options.builds,
+        ..GateSettings::default()
+    };
+    let search = &mut settings.integrity.limits;
+    search.seconds = search.seconds.max(options.config.limits.seconds);
+    for name in &options.perturbations {
+        match perturbations::perturbation(name, &prepared.candidate.environment.plan)? {
+            Some(made) => settings.consistency.perturbations.push(made),
+            None => settings.consistency.unknown.push(name.clone()),
         }
-        "integrity" => {
-            let sandbox = Arc::clone(&engines.sandbox);
-            let mut search = IntegrityOptions::default();
-            search.limits.seconds = search.limits.seconds.max(options.config.limits.seconds);
-            let gate = Integrity::new(sandbox, search);
-            gate.validate(cx, candidate).await
-        }
-        "test_run" => {
-            let checkout = prepared.repository.checkout.clone();
-            let declared = plausible::declared_tests(cx, checkout, &candidate.task.after).await?;
-            TestRun::new(oracle, declared).validate(cx, candidate).await
-        }
-        "oracle_consistency" => {
-            let mut consistency = ConsistencyOptions {
-                runs: options.runs(),
-                perturbed_runs: options.perturbed_runs,
-                sequential: options.sequential,
-                concurrency: options.concurrency,
-                power: options.power,
-                set_aside_flaky: options.set_aside_flaky,
-                ..ConsistencyOptions::default()
-            };
-            let mut unknown = Vec::new();
-            for name in &options.perturbations {
-                match perturbations::perturbation(name, &candidate.environment.plan)? {
-                    Some(made) => consistency.perturbations.push(made),
-                    None => unknown.push(name.clone()),
-                }
-            }
-            let gate = OracleConsistency::new(oracle, consistency);
-            let mut verdict = gate.validate(cx, candidate).await?;
-            if !unknown.is_empty() {
-                verdict.findings.push(Finding {
-                    code: "perturbation_unknown".to_owned(),
-                    severity: Severity::Note,
-                    message: format!(
-                        "the runner has no switch from outside for: {}",
-                        unknown.join(", ")
-                    ),
-                    evidence: Vec::new(),
-                });
-                let name = "perturbations_unknown_to_the_runner".to_owned();
-                verdict.measurements.insert(name, unknown.into());
-            }
-            Ok(verdict)
-        }
-        "strength" => {
-            let options = StrengthOptions {
-                max_runs: options.strength_runs,
-                min_score: options.min_strength,
-                concurrency: options.concurrency,
-            };
-            Strength::new(evaluator, options)
-                .validate(cx, candidate)
-                .await
-        }
-        "environment_determinism" => {
-            let scratch = Arc::new(ScratchSynthesizer::new(
-                prepared.plan.clone(),
-                Arc::clone(&engines.from_scratch),
-                Arc::clone(&engines.sandbox),
-            ));
-            let from_scratch = Arc::clone(&scratch);
-            let repository = prepared.repository.clone();
-            let gate =
-                EnvironmentDeterminism::new(oracle, from_scratch, repository, options.builds);
-            let verdict = gate.validate(cx, candidate).await;
-            scratch.finish().await?;
-            verdict
-        }
-        other => Err(Error::new(
-            ErrorKind::InvalidInput,
-            "choose gates:",
-            format!("`{other}`"),
-        )),
     }
+    let scratch = Arc::new(ScratchSynthesizer::new(
+        prepared.plan.clone(),
+        Arc::clone(&engines.from_scratch),
+        Arc::clone(&engines.sandbox),
+    ));
+    let parts = GateParts {
+        evaluator: prepared.evaluator.clone(),
+        sandbox: Arc::clone(&engines.sandbox),
+        from_scratch: Arc::<ScratchSynthesizer>::clone(&scratch),
+        repository: prepared.repository.clone(),
+        counter: Arc::new(SourceCounter {
+            checkout: prepared.repository.checkout.clone(),
+        }),
+        settings,
+    };
+    Ok((parts, scratch))
 }
 
 /// Raised whenever a gate would judge otherwise: verdicts of before are not used again.
 const JUDGEMENT: &str = "gates 2";
 
-/// Everything that a gate's verdict depends on, and of the options those that it reads.
+/// Everything that a gate's verdict depends on, and of the settings those that it reads.
 fn key(
     options: &ValidateOptions,
-    gate: &str,
+    gate: &Gate,
+    settings: &GateSettings,
     candidate: &atlas_core::Candidate,
 ) -> Result<String, Error> {
-    let own = match gate {
-        "oracle_consistency" => serde_json::json!([
-            options.runs(),
-            options.perturbed_runs,
-            options.perturbations,
-            options.sequential,
-            options.power,
-            options.set_aside_flaky
-        ]),
-        "null_patch" => serde_json::json!(options.null_runs),
-        "strength" => serde_json::json!([options.strength_runs, options.min_strength]),
-        "environment_determinism" => serde_json::json!(options.builds),
-        _ => serde_json::Value::Null,
-    };
+    let own = (gate.settings)(settings);
     let report = &candidate.oracle;
     let plan = atlas_core::EnvironmentPlan {
         drift: Vec::new(),
@@ -577,7 +521,7 @@ fn key(
         .map_err(|why| Error::new(ErrorKind::Internal, "name a verdict", "").with_source(why))?;
     Ok(Key::new(env!("CARGO_PKG_VERSION"))
         .part(JUDGEMENT.as_bytes())
-        .part(gate.as_bytes())
+        .part(gate.id.as_bytes())
         .part(&bytes)
         .finish())
 }

@@ -1,16 +1,23 @@
 //! The log parser of an instance must not have been refused on the instance's own logs.
 
-use super::Draft;
+use super::{Draft, Gate, no_settings};
 use async_trait::async_trait;
 use atlas_core::{Candidate, Decision, Error, Evidence, RunContext, Severity, Validator, Verdict};
 use serde_json::Value;
 
-pub(super) const ID: &str = "certificate";
+const ID: &str = "certificate";
+
+pub(super) const GATE: Gate = Gate {
+    id: ID,
+    is_usual: false,
+    settings: no_settings,
+    make: |_| Box::new(ParserCertificate),
+};
 
 /// Rejects an instance whose row says that certification refused its log parser: who reads its logs
 /// does not see what they say. It looks at the row only (`atlas.certificate`) and runs nothing.
 ///
-/// It is for those who ask for it, no part of the [usual gates](super::USUAL_GATES): a row tells of
+/// It is for those who ask for it, no part of the [usual gates](Gate::usual): a row tells of
 /// its certificate anyway. Findings: `refused` (fatal), `insufficient` (a warning: the logs do not
 /// show enough to tell), `absent`.
 #[derive(Clone, Copy, Debug, Default)]

@@ -1,6 +1,6 @@
 //! The environment must build from scratch, each time, and run Base alike.
 
-use super::{Draft, last_words, listed};
+use super::{Draft, Gate, last_words, listed};
 use crate::flake::Ending;
 use crate::grade::differences;
 use crate::{StateDifferentialOracle, Variation};
@@ -12,7 +12,21 @@ use atlas_core::{
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-pub(super) const ID: &str = "environment_determinism";
+const ID: &str = "environment_determinism";
+
+pub(super) const GATE: Gate = Gate {
+    id: ID,
+    is_usual: true,
+    settings: |all| all.builds.into(),
+    make: |parts| {
+        Box::new(EnvironmentDeterminism::new(
+            parts.evaluator.oracle().clone(),
+            Arc::clone(&parts.from_scratch),
+            parts.repository.clone(),
+            parts.settings.builds,
+        ))
+    },
+};
 
 /// Builds the environment several times from scratch, starts each and runs Base in it (paper 001,
 /// section 3.4, layer 1: three of three).

@@ -1,11 +1,18 @@
 //! The gold patch must resolve the instance, by the same way as any prediction.
 
-use super::{Draft, last_words, reasons_as_evidence};
+use super::{Draft, Gate, last_words, no_settings, reasons_as_evidence};
 use crate::{Evaluated, Evaluator, Resolution, Variation};
 use async_trait::async_trait;
 use atlas_core::{Candidate, Decision, Error, Evidence, RunContext, Severity, Validator, Verdict};
 
-pub(super) const ID: &str = "gold_patch";
+const ID: &str = "gold_patch";
+
+pub(super) const GATE: Gate = Gate {
+    id: ID,
+    is_usual: true,
+    settings: no_settings,
+    make: |parts| Box::new(GoldPatch::new(parts.evaluator.clone())),
+};
 
 /// Rejects an instance that its own gold patch does not resolve.
 ///

@@ -5,7 +5,7 @@ mod text;
 
 pub use text::{Leak, leak_of, unnamed_interface};
 
-use super::{Draft, json};
+use super::{Draft, Gate, json, no_settings};
 use async_trait::async_trait;
 use atlas_core::{
     Candidate, Decision, Error, ErrorKind, Evidence, ExitState, Job, JobFile, JobUser, Limits,
@@ -15,7 +15,17 @@ use sealed::{Change, Found, SCRIPT, blob_id};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-pub(super) const ID: &str = "integrity";
+const ID: &str = "integrity";
+
+pub(super) const GATE: Gate = Gate {
+    id: ID,
+    is_usual: true,
+    settings: no_settings,
+    make: |parts| {
+        let options = parts.settings.integrity.clone();
+        Box::new(Integrity::new(Arc::clone(&parts.sandbox), options))
+    },
+};
 
 /// What may be defaulted.
 #[derive(Clone, Debug, PartialEq)]

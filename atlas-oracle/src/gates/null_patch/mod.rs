@@ -1,12 +1,24 @@
 //! An empty prediction must not resolve the instance.
 
-use super::{Draft, listed, reasons_as_evidence};
+use super::{Draft, Gate, listed, reasons_as_evidence};
 use crate::{Evaluated, Evaluator, Resolution, Variation};
 use async_trait::async_trait;
 use atlas_core::{Candidate, Decision, Error, Patch, RunContext, Severity, Validator, Verdict};
 use std::collections::BTreeMap;
 
-pub(super) const ID: &str = "null_patch";
+const ID: &str = "null_patch";
+
+pub(super) const GATE: Gate = Gate {
+    id: ID,
+    is_usual: true,
+    settings: |all| all.null_runs.into(),
+    make: |parts| {
+        Box::new(NullPatch::new(
+            parts.evaluator.clone(),
+            parts.settings.null_runs,
+        ))
+    },
+};
 
 /// Rejects an instance that a prediction which changes nothing resolves, in any of some runs: a race
 /// that the gold patch mends passes now and then without it.

@@ -1,6 +1,6 @@
 //! Repeated and perturbed runs of After must say the same.
 
-use super::{Draft, json, last_words, listed};
+use super::{Draft, Gate, json, last_words, listed};
 use crate::flake::{Ending, Repeats, pass_rate, tally};
 use crate::{
     Perturbation, SequentialTest, Stability, StateDifferentialOracle, StateRun, Variation,
@@ -12,7 +12,32 @@ use futures_util::StreamExt;
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
-pub(super) const ID: &str = "oracle_consistency";
+const ID: &str = "oracle_consistency";
+
+pub(super) const GATE: Gate = Gate {
+    id: ID,
+    is_usual: true,
+    settings: |all| {
+        let of = &all.consistency;
+        let asked: Vec<&String> = of.perturbations.iter().map(|one| &one.id).collect();
+        json!([
+            of.runs,
+            of.perturbed_runs,
+            asked,
+            of.unknown,
+            of.sequential,
+            of.power,
+            of.set_aside_flaky
+        ])
+    },
+    make: |parts| {
+        let oracle = parts.evaluator.oracle().clone();
+        Box::new(OracleConsistency::new(
+            oracle,
+            parts.settings.consistency.clone(),
+        ))
+    },
+};
 
 /// The confidence of the intervals that the gate gives.
 const CONFIDENCE: f64 = 0.95;
@@ -24,6 +49,8 @@ pub struct ConsistencyOptions {
     pub runs: u32,
     /// Ways in which further runs differ, each run at least once. Default: none.
     pub perturbations: Vec<Perturbation>,
+    /// Names of perturbations that were asked for and that the runner has no switch for. Default: none.
+    pub unknown: Vec<String>,
     /// Runs under each perturbation. Default: 1.
     pub perturbed_runs: u32,
     /// Stops identical runs as soon as every test of the lists is decided, or nothing is left that
@@ -44,6 +71,7 @@ impl Default for ConsistencyOptions {
         Self {
             runs: 3,
             perturbations: Vec::new(),
+            unknown: Vec::new(),
             perturbed_runs: 1,
             sequential: None,
             concurrency: 1,
@@ -63,7 +91,7 @@ impl Default for ConsistencyOptions {
 /// Flaky tests outside the lists are set aside, too. The verdict states
 /// what the number of runs could have missed. A run that was cut short says nothing of the tests that it
 /// does not name. Findings: `flaky`, `unfinished`, `depends_on_<perturbation>`, `differed_once`,
-/// `nothing_ran`, `not_decided`, `tampered`, `perturbation_without_result`, `options`.
+/// `nothing_ran`, `not_decided`, `tampered`, `perturbation_without_result`, `perturbation_unknown`, `options`.
 #[derive(Clone, Debug)]
 pub struct OracleConsistency {
     oracle: StateDifferentialOracle,
@@ -369,6 +397,21 @@ impl Validator for OracleConsistency {
         for perturbation in &self.options.perturbations {
             self.perturbed(cx, candidate, (perturbation, &plain), &mut draft)
                 .await?;
+        }
+        if !self.options.unknown.is_empty() {
+            draft.find(
+                "perturbation_unknown",
+                Severity::Note,
+                format!(
+                    "the runner has no switch from outside for: {}",
+                    self.options.unknown.join(", ")
+                ),
+                Vec::new(),
+            );
+            draft.measure(
+                "perturbations_unknown_to_the_runner",
+                json(&self.options.unknown),
+            );
         }
         if let Some(test) = self.options.sequential {
             let open = in_lists

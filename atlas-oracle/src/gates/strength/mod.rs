@@ -1,6 +1,6 @@
 //! Does a test notice when a part of the solution is missing?
 
-use super::{Draft, json};
+use super::{Draft, Gate, json};
 use crate::source::{is_code, is_commented_out, is_reformatted};
 use crate::{Evaluated, Evaluator, Grade, StateRun, Variation};
 use async_trait::async_trait;
@@ -11,7 +11,17 @@ use atlas_core::{
 use futures_util::StreamExt;
 use serde::Serialize;
 
-pub(super) const ID: &str = "strength";
+const ID: &str = "strength";
+
+pub(super) const GATE: Gate = Gate {
+    id: ID,
+    is_usual: true,
+    settings: |all| serde_json::json!([all.strength.max_runs, all.strength.min_score]),
+    make: |parts| {
+        let options = parts.settings.strength.clone();
+        Box::new(Strength::new(parts.evaluator.clone(), options))
+    },
+};
 
 /// What may be defaulted.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,6 +1,6 @@
 //! Base and After must be test runs, and whole ones: what fails in them is a test, not the environment.
 
-use super::{Draft, last_words};
+use super::{Draft, Gate, last_words, no_settings};
 use crate::{StateDifferentialOracle, StateRun, Variation};
 use async_trait::async_trait;
 use atlas_core::{
@@ -10,9 +10,20 @@ use atlas_core::{
 use regex::Regex;
 use serde_json::json;
 use std::collections::BTreeSet;
-use std::sync::LazyLock;
+use std::fmt::Debug;
+use std::sync::{Arc, LazyLock};
 
-pub(super) const ID: &str = "test_run";
+const ID: &str = "test_run";
+
+pub(super) const GATE: Gate = Gate {
+    id: ID,
+    is_usual: true,
+    settings: no_settings,
+    make: |parts| {
+        let oracle = parts.evaluator.oracle().clone();
+        Box::new(TestRun::new(oracle, Arc::clone(&parts.counter)))
+    },
+};
 
 /// How far the number of tests that a log names may be from the number that the sources declare: a
 /// parametrised test is one in the sources, and not every suite of a repository is run.
@@ -34,14 +45,34 @@ const ENOUGH: u64 = 20;
 #[derive(Clone, Debug)]
 pub struct TestRun {
     oracle: StateDifferentialOracle,
-    declared: Option<u64>,
+    counter: Arc<dyn TestCounter>,
+}
+
+/// Counts the tests that the sources of a state declare: how many a log should name.
+#[async_trait]
+pub trait TestCounter: Debug + Send + Sync {
+    /// The number of tests in the repository's sources with these files over them; `None` where it is not known.
+    ///
+    /// # Errors
+    /// Whatever keeps it from reading the sources.
+    ///
+    /// # Cancellation
+    /// [`ErrorKind::Cancelled`](atlas_core::ErrorKind::Cancelled) once `cx.cancel` is raised.
+    async fn declared(&self, cx: &RunContext, over: &Overlay) -> Result<Option<u64>, Error>;
+}
+
+/// A number that is known already.
+#[async_trait]
+impl TestCounter for Option<u64> {
+    async fn declared(&self, _: &RunContext, _: &Overlay) -> Result<Option<u64>, Error> {
+        Ok(*self)
+    }
 }
 
 impl TestRun {
-    /// The gate for instances of this oracle, with the number of tests that After's sources declare, where
-    /// it is known.
-    pub fn new(oracle: StateDifferentialOracle, declared: Option<u64>) -> Self {
-        Self { oracle, declared }
+    /// The gate for instances of this oracle, with what counts the tests that After's sources declare.
+    pub fn new(oracle: StateDifferentialOracle, counter: Arc<dyn TestCounter>) -> Self {
+        Self { oracle, counter }
     }
 }
 
@@ -86,6 +117,7 @@ impl Validator for TestRun {
         let mut draft = Draft::new(ID);
         let base = Overlay::default();
         let mut details = Details::default();
+        let declared = self.counter.declared(cx, &candidate.task.after).await?;
         for (label, files) in [("Base", &base), ("After", &candidate.task.after)] {
             let files = (&candidate.task.instance_id, files);
             let environment = &candidate.environment;
@@ -105,12 +137,12 @@ impl Validator for TestRun {
             look(&mut draft, &mut details, (label, &run), &wanted);
             let named = run.parsed.tests().len() as u64;
             draft.measure(&format!("tests_{}", label.to_lowercase()), named);
-            let declared = self.declared.filter(|_| label == "After");
+            let declared = declared.filter(|_| label == "After");
             if let Some(text) = declared.and_then(|declared| implausible_number(named, declared)) {
                 draft.find("implausible_number", Severity::Warning, text, Vec::new());
             }
         }
-        if let Some(declared) = self.declared {
+        if let Some(declared) = declared {
             draft.measure("tests_in_sources", declared);
         }
         let fatal = draft

@@ -72,7 +72,7 @@ async fn builds_in_which_base_does_not_finish_are_not_accepted() {
 }
 
 async fn looked_at(case: &Case, declared: Option<u64>) -> Verdict {
-    TestRun::new(case.oracle.clone(), declared)
+    TestRun::new(case.oracle.clone(), std::sync::Arc::new(declared))
         .validate(&RunContext::new("t"), &case.candidate)
         .await
         .unwrap()
