@@ -1,16 +1,12 @@
 //! Mocha: its console reporters and its machine formats.
 //!
 //! The spec reporter prints a tree as it goes: a suite's title two blanks deeper than its parent,
-//! a test's result two blanks deeper than its suite. What tests print stands between, as it is.
-//! So a result counts where the tree allows one: in the run's own mark, failures in the order of
-//! their numbers, a suite's tests before its inner suites. The counts of the last page and the
-//! list of failures, which has whole paths, tell the rest. See `tree.rs` for the titles.
+//! a test's result two blanks deeper than its suite. What tests print stands between, as it is:
+//! `run.rs` says how results and counts that a test prints are told from Mocha's, `tree.rs` how titles are.
 //!
 //! An id joins suites and test by ` > `. list and TAP print suites and test in one text, which is
 //! the id there; json and json-stream print the suites in one text, which is cut where it goes on
 //! behind that of another suite, and xunit likewise. dot, min, nyan, progress and landing name failures only.
-//!
-//! A page of counts in the middle of a tree that goes on is a test's.
 
 mod failures;
 mod json;

@@ -1,31 +1,46 @@
-//! One run of Mocha as its console reporters print it.
+//! One run of Mocha as its console reporters print it, and how its lines are told from lines that tests print.
+//!
+//! A *page* is what ends a run: `N passing`, `N pending`, `N failing`, then the numbered list of failures with
+//! their messages. A test can print result lines, and whole pages. Nothing of a line shows who wrote it, so
+//! the lines of a run are compared with each other.
+//!
+//! **While lines come** ([`Run::result`]), a result line is kept if it fits the tree: it is no deeper than the suites
+//! that have begun, and a failure's number is at most one above the highest so far. What is kept is a claim; the
+//! page decides about it later.
+//!
+//! **When a page's counts have been read**, it is *trusted* if they are those of the results above it: as many
+//! failures as the highest number, and as many passes as one of the marks (`✓`, `✔`, …) has.
+//!
+//! 1. Below a trusted page the list of failures is read by its numbers. Another page among their messages
+//!    is text of a message ([`Run::in_message`]).
+//! 2. Results below a trusted page begin another run where they stand at the top level ([`Run::next`]); elsewhere they are
+//!    text.
+//! 3. A page that announces failures and does not begin its list at once was printed by a test, and is dropped.
+//! 4. A page that is not trusted, and whose list is not whole when another page comes, was printed by a test
+//!    too. The lines below it are the run's after all, and are read again ([`Run::go_on`]).
+//! 5. Where results follow a page that is not trusted, it is *doubtful*: printed amid a run, or the end of a
+//!    run whose results were not all seen. The next page settles it at the end ([`Run::finish`]): if its count of passes is
+//!    nearer to the results below the doubtful page than to all of them, there were two runs, else one. If none
+//!    comes, the doubtful page is the run's, and the results below it are text.
+//! 6. Some reporters print no results (`dot`), so that no page can be trusted. If a second page comes amid the
+//!    first one's list, the first is *interrupted*, and goes on where the next number of its list stands
+//!    ([`Run::resume`]). Such a run never agrees with its totals.
+//!
+//! **At the end** ([`Run::chosen`]) only results in the run's own style count: with or without colour,
+//! whichever most have, and the mark of which the page counts exactly as many. Of two failures with one number
+//! the one whose title the list of failures has is kept, else the later one. `tree.rs` then finds the suites, and leaves
+//! out what cannot stand where it does. If more or fewer passes are left than the page counts, the run does
+//! not agree with its totals. Of a reporter that shows at most half of them, the list of failures alone is read.
 
 mod list;
+mod page;
 
 use super::failures::Failures;
 use super::line::{self, Kind, ResultLine};
 use super::tree::{self, Candidates, Found, Placed};
-use crate::text::clean;
 use atlas_core::{TestStatus, Totals};
+use page::Page;
 use std::borrow::Cow;
-
-/// What the last page declares.
-#[derive(Clone, Debug)]
-struct Page {
-    passing: u64,
-    pending: u64,
-    failures: Failures,
-    /// Results that stood before it.
-    results: usize,
-    /// Lines of the page so far, while it is still counting.
-    counting: bool,
-    /// It counts what stands above it: it is the runner's.
-    trusted: bool,
-    /// More than one empty line followed it.
-    closed: bool,
-    /// How many lines before it may be the beginning of one of the list reporter.
-    begun: usize,
-}
 
 /// What the min reporter begins with.
 const CLEAR: &[u8] = b"\x1b[2J\x1b[1;3H";
@@ -33,42 +48,47 @@ const CLEAR: &[u8] = b"\x1b[2J\x1b[1;3H";
 /// The run that is being read.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Run {
+    /// The result lines that were kept.
     found: Vec<Found>,
     /// How many of them passed, for each mark.
     passes: [u64; 4],
+    /// Lines since the last result that may be titles of suites.
     candidates: Candidates,
-    /// The depth of the last result below a suite.
+    /// The depth of the last result that stands in a suite.
     depth: usize,
-    /// The deepest result since a suite of the top level began: none can be deeper by more than
-    /// the suites that were printed since.
+    /// The deepest result since a suite of the top level began. The next one is at most as deep, or as the suites
+    /// that were printed since.
     reach: usize,
+    /// The highest number of a failure.
     highest: u64,
-    /// The run prints `    title: \r  ✔ title: 0ms`.
+    /// The list reporter printed this run: `    title: \r  ✔ title: 0ms`.
     list: bool,
-    /// A result has a line of its own; what stands behind a title of the list reporter may be a
-    /// test's.
+    /// A result stood alone on its line. One that stands behind a title, as the list reporter's do, may be what the
+    /// test of that title printed.
     proper: bool,
-    /// Lines that may be the beginning of one of the list reporter: the test that runs.
+    /// Lines that may be titles of running tests, as the list reporter prints them.
     begun: Vec<Vec<u8>>,
     /// Empty lines in a row.
     blanks: usize,
+    /// An empty line came since the last result in a suite.
     blank_since: bool,
+    /// Tests and suites of the top level may stand here.
     root: bool,
+    /// The dot reporter's letters were seen.
     dots: bool,
     /// Failures among the letters of the dot reporter.
     bangs: u64,
-    /// How often the min reporter has cleared the screen, as each run does first.
+    /// How often the min reporter has cleared the screen. Each run does so first.
     cleared: u64,
+    /// The page that is being read, or was read last.
     page: Option<Page>,
-    /// A page whose list is not whole, where another one came: that one stands in a message, if
-    /// the list goes on.
+    /// A page amid whose list another page came (6 of the module's rules).
     interrupted: Option<Page>,
-    /// A page that something went on after: a test printed it, or what goes on is a message.
+    /// A page that is not trusted, with results below it (5).
     doubtful: Option<Page>,
-    /// What goes on after the doubtful page begins as a run begins.
+    /// The results below the doubtful page stand at the top level, as those of another run would.
     anew: bool,
-    /// The lines below a page that does not count what stands above it, up to a limit: if another
-    /// page comes before its list is whole, they were the run's.
+    /// Lines below a page that is not trusted, up to a limit, to be read again if they are the run's (4).
     below: Vec<Vec<u8>>,
     below_len: usize,
 }
@@ -78,7 +98,7 @@ pub(super) struct Run {
 pub(super) struct Ended {
     pub(super) results: Vec<(Vec<String>, TestStatus)>,
     pub(super) totals: Totals,
-    /// What was read bears the counts out, as far as they can be compared.
+    /// The results are as many as the page counts, as far as they can be compared.
     pub(super) agrees: bool,
     /// Passing tests are named, and as many as the last page counts.
     pub(super) proven: bool,
@@ -141,83 +161,6 @@ impl Run {
         self.blanks = 0;
     }
 
-    /// Keeps the last page where another one comes in the middle of its list, and nothing above it
-    /// tells which is the runner's.
-    fn interrupt(&mut self) {
-        if self.interrupted.is_none() && self.found.is_empty() {
-            let begun = |page: &Page| !page.failures.none_begun() && !page.failures.all_begun();
-            self.interrupted = self.page.take_if(|page| begun(page));
-        }
-    }
-
-    /// Goes on with the interrupted page where its list does.
-    fn resume(&mut self, line: &[u8]) {
-        let goes_on = |page: &Page| {
-            let next = page.failures.next();
-            self.blanks > 0 && line::number(line.trim_ascii_start()).is_some_and(|(n, _)| n == next)
-        };
-        if line.starts_with(b"  ")
-            && self.interrupted.as_ref().is_some_and(goes_on)
-            && line::result(line).is_some_and(|result| result.indent == 2)
-        {
-            self.page = self.interrupted.take();
-            if let Some(page) = &mut self.page {
-                page.failures.after_blank();
-            }
-        }
-    }
-
-    /// Whether the line stands in the message of a failure: below a page that counts what stands
-    /// above it, before its list is whole or right below another line. A page follows an empty one.
-    fn in_message(&self) -> bool {
-        let page = self.page.as_ref().filter(|page| page.trusted);
-        page.is_some_and(|page| {
-            !page.counting
-                && page.failures.declared > 0
-                && page.results == self.found.len()
-                && !self.found.is_empty()
-                && (self.blanks == 0 || !page.failures.all_begun())
-        })
-    }
-
-    /// Keeps a line below a page that does not count what stands above it.
-    fn keep(&mut self, line: &[u8], raw: &[u8]) {
-        const MOST: usize = 1 << 20;
-        let untrusted = self.page.as_ref().is_some_and(|page| !page.trusted);
-        let counts = [&b"pending"[..], b"failing"];
-        let count = counts
-            .iter()
-            .any(|word| line::counted(line, word).is_some());
-        if untrusted && !count && !self.found.is_empty() && self.below_len < MOST {
-            self.below_len += raw.len() + 1;
-            self.below.push(raw.to_vec());
-        }
-    }
-
-    /// Another page comes. Where the list of the one before is not whole, a test had printed it,
-    /// and what stands below it is the run's.
-    fn go_on(&mut self, ended: &mut Vec<Ended>) {
-        let below = std::mem::take(&mut self.below);
-        self.below_len = 0;
-        let forged = self
-            .page
-            .as_ref()
-            .is_some_and(|page| !page.trusted && !page.failures.all_begun());
-        if !forged {
-            return;
-        }
-        self.page = None;
-        for raw in below {
-            let line = clean(&raw);
-            if line.is_empty() {
-                self.blank(&line);
-            } else {
-                self.take(&line, &raw, ended);
-                self.blanks = 0;
-            }
-        }
-    }
-
     /// No result has been seen since the last page.
     pub(super) fn is_idle(&self) -> bool {
         self.found.is_empty() || self.page.is_some()
@@ -236,58 +179,6 @@ impl Run {
         } else {
             self.blanks = 0;
         }
-    }
-
-    /// A line of the last page. Returns whether it is one.
-    fn page_line(&mut self, line: &[u8]) -> bool {
-        let Some(page) = &mut self.page else {
-            return false;
-        };
-        if page.counting {
-            if let Some(pending) = line::counted(line, b"pending") {
-                page.pending = pending;
-                return true;
-            }
-            page.counting = false;
-            if let Some(failing) = line::counted(line, b"failing") {
-                page.failures = Failures::new(failing);
-            }
-            let more = page.failures.declared > 0;
-            let trusted = self.page.as_ref().is_some_and(|page| self.counts(page));
-            if let Some(page) = &mut self.page {
-                page.trusted = trusted;
-            }
-            return more;
-        }
-        let title = page.failures.line(line);
-        // The runner's list begins at once: counts of failures before anything else are a test's.
-        if !title && !line.is_empty() && page.failures.none_begun() && !page.failures.all_begun() {
-            self.page = None;
-            return false;
-        }
-        // Until the last announced failure has begun, all is the list.
-        title || !page.failures.all_begun()
-    }
-
-    /// Whether a page counts the results above it.
-    fn counts(&self, page: &Page) -> bool {
-        if self.found.is_empty() {
-            return !self.dots || self.bangs <= page.failures.declared;
-        }
-        self.highest == page.failures.declared && self.passes.contains(&page.passing)
-    }
-
-    /// How far a page's count of passing tests is from the results above it, from one on.
-    fn distance(&self, page: &Page, from: usize) -> u64 {
-        let results = self.found.get(from..).unwrap_or_default();
-        let passes = |mark: u8| {
-            results
-                .iter()
-                .filter(|f| f.kind == Kind::Pass(mark))
-                .count()
-        };
-        let passes = (0..4).map(passes).max().unwrap_or(0) as u64;
-        passes.abs_diff(page.passing)
     }
 
     /// A line of the run.
@@ -434,7 +325,7 @@ impl Run {
         true
     }
 
-    /// The page was the end of the run, and another begins with the candidates at hand.
+    /// The page ended its run. Another run begins, to which the lines since the page belong.
     fn next(&mut self, ended: &mut Vec<Ended>) {
         let candidates = std::mem::take(&mut self.candidates);
         let root = self.root;
@@ -443,7 +334,7 @@ impl Run {
         self.root = root;
     }
 
-    /// Another page begins, or the log ends: what of the page before?
+    /// Ends the run that the last page belongs to.
     fn end_page(&mut self, ended: &mut Vec<Ended>) {
         if self.page.is_none() {
             return;
@@ -465,7 +356,7 @@ impl Run {
             self.unended(ended);
             return;
         };
-        // The page before was a run's own if this one does not count what stands above both.
+        // Two runs, if the last page counts the results below the doubtful one rather than all.
         if let Some(before) = self.doubtful.take()
             && self.anew
             && self.distance(&page, before.results) < self.distance(&page, 0)
@@ -482,7 +373,7 @@ impl Run {
         }
         page.failures.finish();
         let declared = page.failures.declared;
-        // Another page was cut, letters are of failures that it does not count, or a run has no page.
+        // A page was interrupted, letters show more failures than it counts, or a run has no page.
         let doubted =
             self.interrupted.is_some() || self.dots && self.bangs > declared || self.cleared > 1;
         let placed = self.believed(&page);
@@ -555,7 +446,8 @@ impl Run {
         });
     }
 
-    /// The results that the last page bears out, in their places.
+    /// The results that count, with their suites. If fewer of them passed than the page counts, results below a suite's
+    /// inner suites count too, provided that their number is then exactly the page's.
     fn believed(&self, page: &Page) -> Vec<Placed> {
         let chosen = self.chosen(&page.failures.paths, Some(page));
         let strict = tree::place(&chosen, &page.failures.paths, false);
@@ -569,7 +461,7 @@ impl Run {
         strict
     }
 
-    /// The results in the run's own style: one mark, in colour or not, each number once.
+    /// The results in the run's own style: one mark, with or without colour, each number of a failure once.
     fn chosen(&self, failures: &[Vec<String>], page: Option<&Page>) -> Vec<Cow<'_, Found>> {
         let shown = self.found.iter().filter(|f| f.kind != Kind::Pending);
         let (coloured, plain): (Vec<&Found>, Vec<&Found>) = shown.partition(|f| f.coloured);
