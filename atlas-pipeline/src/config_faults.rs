@@ -53,7 +53,7 @@ impl Config {
                 format!("no such stage; one of {expected} expected{near}"),
             ));
         }
-        if let Err(why) = run.validate.options(PathBuf::new()).check() {
+        if let Err(why) = run.validate.check() {
             return Some(fault(&["run", "validate", "gates"], why.chain()));
         }
         for (stage, model) in self.asked() {

@@ -142,8 +142,8 @@ pub use run::{
     AskedSource, CandidateStep, CandidateStory, GatheredCandidates, ImportReport, PipelineEstimate,
     PipelineReport, QuietRun, RepositoryImages, RunCandidate, RunClassifyConfig, RunConfig, RunEnd,
     RunEstimate, RunEvent, RunHintsConfig, RunJudgeConfig, RunListener, RunOptions,
-    RunPublishConfig, RunReport, RunStatus, RunValidateConfig, RunningStep, Stage, StageConfig,
-    StageEstimate, StageStatus, StageWork, StepEnvironment, StepOutcome, StoryEvent, asked_sources,
+    RunPublishConfig, RunReport, RunStatus, RunningStep, Stage, StageConfig, StageEstimate,
+    StageStatus, StageWork, StepEnvironment, StepOutcome, StoryEvent, asked_sources,
     estimate_pipeline, estimate_run, gather_candidates, run_candidates, run_pipeline, run_status,
     standard_stages, why,
 };
@@ -172,6 +172,6 @@ pub use trajectories::{
     rewrite_trajectories, trajectory_prompts,
 };
 pub use validate::{
-    FunnelStep, InstanceVerdict, OpenInstance, PERTURBATIONS, ValidateOptions, ValidateReport,
-    open_instance, validate,
+    FunnelStep, GateOptions, InstanceVerdict, OpenInstance, PERTURBATIONS, ValidateOptions,
+    ValidateReport, open_instance, validate,
 };

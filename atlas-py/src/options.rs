@@ -91,6 +91,29 @@ impl<'py> Options<'py> {
         words.iter().map(|word| named(name, word)).collect()
     }
 
+    /// The arguments that bear the names of a struct's fields, read into it as its own reader reads them; `others` are read
+    /// elsewhere. What is not said keeps its default.
+    pub(crate) fn fields_but<T>(&self, others: &[&str]) -> PyResult<T>
+    where
+        T: Default + DeserializeOwned + Serialize,
+    {
+        let known = json!(T::default());
+        let said = PyDict::new(self.py());
+        for (name, value) in self.0.iter() {
+            let name: String = name.extract()?;
+            let is_field = known.get(&name).is_some() && !others.contains(&name.as_str());
+            if is_field && !value.is_none() {
+                said.set_item(name, value)?;
+            }
+        }
+        let text = dumps(&said)?;
+        let mut reader = serde_json::Deserializer::from_str(&text);
+        serde_path_to_error::deserialize(&mut reader).map_err(|why| {
+            let text = format!("argument '{}': {}", why.path(), why.inner());
+            PyTypeError::new_err(text)
+        })
+    }
+
     /// One of the words of a type; a dash is as good as an underscore.
     pub(crate) fn word<T: DeserializeOwned>(&self, name: &str) -> PyResult<T> {
         let word: String = self.get(name)?;

@@ -5,8 +5,7 @@ use crate::errors::invalid;
 use crate::log::ParsedLog;
 use crate::options::Options;
 use crate::traits::PyParts;
-use atlas_oracle::SequentialTest;
-use atlas_pipeline::ValidateOptions;
+use atlas_pipeline::{GateOptions, ValidateOptions};
 use pyo3::prelude::*;
 use std::path::PathBuf;
 
@@ -18,45 +17,23 @@ pub(crate) fn _validate(given: Options<'_>) -> PyResult<Bound<'_, PyAny>> {
             "an object of the protocol `LogParser` expected",
         ));
     }
-    let usual = ValidateOptions::new(given.get::<PathBuf>("dataset")?);
-    let (gates, own) = match given.maybe::<Vec<Bound<'_, PyAny>>>("gates")? {
-        None => (usual.gates.clone(), Vec::new()),
-        Some(gates) => {
-            let (mut names, mut own) = (Vec::new(), Vec::new());
-            for gate in gates {
-                match gate.extract::<String>() {
-                    Ok(name) => names.push(name),
-                    Err(_) => own.push(gate),
-                }
+    let mut gates: GateOptions = given.fields_but(&["gates"])?;
+    let mut own = Vec::new();
+    if let Some(asked) = given.maybe::<Vec<Bound<'_, PyAny>>>("gates")? {
+        gates.gates.clear();
+        for gate in asked {
+            match gate.extract::<String>() {
+                Ok(name) => gates.gates.push(name),
+                Err(_) => own.push(gate),
             }
-            (names, own)
         }
-    };
-    let power: f64 = given.get("power")?;
-    let tolerated: f64 = given.get("tolerate")?;
-    let sequential = given.maybe("sequential")?.map(|rate| SequentialTest {
-        rate,
-        tolerated,
-        miss: 1.0 - power,
-        ..SequentialTest::default()
-    });
+    }
+    let usual = ValidateOptions::new(given.get::<PathBuf>("dataset")?);
     let options = ValidateOptions {
         instances: given.all_named("instances")?,
         repos: given.maybe("repos")?,
         gates,
         parts: Some(PyParts::of(&given)?.validators(&own)?.shared()),
-        keep_going: given.get("keep_going")?,
-        runs: given.maybe("runs")?,
-        null_runs: given.get("null_runs")?,
-        perturbations: given.get("perturbations")?,
-        perturbed_runs: given.get("perturbed_runs")?,
-        sequential,
-        power,
-        set_aside_flaky: given.get("set_aside_flaky")?,
-        builds: given.get("builds")?,
-        strength_runs: given.get("strength_runs")?,
-        min_strength: given.get("min_strength")?,
-        concurrency: given.get("concurrency")?,
         jobs: given.get("jobs")?,
         engine: given.named("engine")?.unwrap_or(usual.engine),
         config: given.config()?,

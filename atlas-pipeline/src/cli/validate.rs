@@ -2,9 +2,8 @@
 
 use super::{DONE, ERROR, Format, NO, config, output};
 use atlas_core::{Decision, Error, RunContext, Verdict};
-use atlas_oracle::{EnvironmentDeterminism, Gate, SequentialTest};
 use atlas_pipeline::{
-    EngineChoice, InstanceVerdict, PERTURBATIONS, ValidateOptions, ValidateReport, validate,
+    EngineChoice, GateOptions, InstanceVerdict, ValidateOptions, ValidateReport, validate,
 };
 use clap::Args;
 use std::fmt::Write as _;
@@ -21,55 +20,8 @@ pub(super) struct ValidateArgs {
     /// that each instance was made from].
     #[arg(long, value_name = "DIR")]
     repos: Option<PathBuf>,
-    /// The gates, in order, with commas between [default: all but `certificate`].
-    #[arg(long = "gates", value_name = "GATE,…", value_delimiter = ',', value_parser = Gate::names())]
-    gates: Vec<String>,
-    /// Go on to the other gates after one rejected an instance.
-    #[arg(long)]
-    keep_going: bool,
-    /// Identical runs of After [default: 3, or as many as --sequential may need].
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    runs: Option<u32>,
-    /// Runs of the empty prediction.
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
-    null_runs: u32,
-    /// Ways in which further runs differ, with commas between: order, parallelism, clock, timezone,
-    /// locale, load, network; or all.
-    #[arg(long, value_name = "NAME,…", value_delimiter = ',', value_parser = perturbation_names())]
-    perturb: Vec<String>,
-    /// Runs under each perturbation.
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
-    perturbed_runs: u32,
-    /// Stop identical runs as soon as every test is decided at this fail rate.
-    #[arg(long, value_name = "RATE", num_args = 0..=1, default_missing_value = "0.05")]
-    sequential: Option<f64>,
-    /// The fail rate that `--sequential` takes as stable.
-    #[arg(
-        long,
-        value_name = "RATE",
-        default_value_t = 0.0,
-        requires = "sequential"
-    )]
-    tolerate: f64,
-    /// The power that is stated, and that `--sequential` asks for.
-    #[arg(long, value_name = "SHARE", default_value_t = 0.95)]
-    power: f64,
-    /// Keep instances without the tests of their lists that differ between identical runs, where a test
-    /// is left that defines the task [default: such instances are rejected].
-    #[arg(long)]
-    set_aside_flaky: bool,
-    /// Builds from scratch.
-    #[arg(long, value_name = "N", default_value_t = EnvironmentDeterminism::BUILDS, value_parser = clap::value_parser!(u32).range(1..))]
-    builds: u32,
-    /// Most runs of the strength gate for one instance.
-    #[arg(long, value_name = "N", default_value_t = 40)]
-    strength_runs: usize,
-    /// Reject instances whose tests notice a smaller share of the gold patch.
-    #[arg(long, value_name = "SHARE", default_value_t = 0.0)]
-    min_strength: f64,
-    /// Runs that go on at once within an instance; more than one puts load on the machine.
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    concurrency: usize,
+    #[command(flatten)]
+    gates: GateOptions,
     /// Instances that go on at once.
     #[arg(long, short, value_name = "N", default_value_t = 1)]
     jobs: usize,
@@ -90,51 +42,17 @@ pub(super) struct ValidateArgs {
     format: Format,
 }
 
-fn perturbation_names() -> Vec<&'static str> {
-    let names = PERTURBATIONS.iter().map(|(name, _)| *name);
-    names.chain(["all"]).collect()
-}
-
 pub(super) async fn command(cx: &RunContext, args: ValidateArgs) -> Result<u8, Error> {
-    let defaults = ValidateOptions::new(args.dataset);
-    let mut perturbations = args.perturb;
-    if perturbations.iter().any(|name| name == "all") {
-        perturbations = PERTURBATIONS
-            .iter()
-            .map(|(name, _)| (*name).to_owned())
-            .collect();
-    }
     let options = ValidateOptions {
         instances: args.instances,
         repos: args.repos,
-        gates: if args.gates.is_empty() {
-            defaults.gates
-        } else {
-            args.gates
-        },
-        keep_going: args.keep_going,
-        runs: args.runs,
-        null_runs: args.null_runs,
-        perturbations,
-        perturbed_runs: args.perturbed_runs,
-        sequential: args.sequential.map(|rate| SequentialTest {
-            rate,
-            tolerated: args.tolerate,
-            miss: 1.0 - args.power,
-            ..SequentialTest::default()
-        }),
-        power: args.power,
-        set_aside_flaky: args.set_aside_flaky,
-        builds: args.builds,
-        strength_runs: args.strength_runs,
-        min_strength: args.min_strength,
-        concurrency: args.concurrency,
+        gates: args.gates,
         jobs: args.jobs,
         engine: args.engine,
         config: config(args.config.as_deref())?,
         out: args.out,
         trust: args.trust,
-        ..defaults
+        ..ValidateOptions::new(args.dataset)
     };
     let report = validate(cx, &options).await?;
     cx.progress.phase("");

@@ -2,12 +2,11 @@
 
 use super::publish::RunPublishConfig;
 use crate::near::hint;
-use crate::{Bytes, EngineChoice, ValidateOptions};
+use crate::{Bytes, EngineChoice, GateOptions};
 use atlas_core::{Error, ErrorKind};
 use atlas_judge::alignment::AlignmentOptions;
 use atlas_judge::classes::ClassOptions;
 use atlas_judge::hints::HintOptions;
-use atlas_oracle::{EnvironmentDeterminism, Gate, StrengthOptions};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
@@ -61,8 +60,8 @@ pub struct RunConfig {
     pub money: Option<f64>,
     /// Limits by stage: `prepare`, `make`, `validate`, `classify`, `judge`, `hints`, `accept`.
     pub stages: BTreeMap<String, StageConfig>,
-    /// The gates.
-    pub validate: RunValidateConfig,
+    /// The gates. An empty list of `gates` leaves the stage out.
+    pub validate: GateOptions,
     /// What kind of change and report a task is, and of which domain.
     pub classify: RunClassifyConfig,
     /// A model's scores of tasks. Default: none is asked.
@@ -92,7 +91,7 @@ impl Default for RunConfig {
             seconds: None,
             money: None,
             stages: BTreeMap::new(),
-            validate: RunValidateConfig::default(),
+            validate: GateOptions::default(),
             classify: RunClassifyConfig::default(),
             judge: None,
             hints: None,
@@ -165,64 +164,6 @@ pub struct StageConfig {
     /// Steps of this stage that go on at once in one process. Default: as many as processors for `prepare`, else 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parallel: Option<usize>,
-}
-
-/// `[run.validate]`: the gates of the stage `validate`, as the options of `atlas validate` have them.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(default, deny_unknown_fields)]
-pub struct RunValidateConfig {
-    /// The gates and their order. Default: the usual ones of `atlas validate`; an empty list leaves the stage out.
-    pub gates: Vec<String>,
-    /// Whether an instance goes on to the other gates after one rejected it. Default: no.
-    pub keep_going: bool,
-    /// Identical runs of After. Default: 3.
-    pub runs: u32,
-    /// Runs of the empty prediction. Default: 1.
-    pub null_runs: u32,
-    /// Ways in which further runs differ. Default: none.
-    pub perturbations: Vec<String>,
-    /// Whether tests that differ between identical runs are taken out of an instance's lists. Default: no, it is rejected.
-    pub set_aside_flaky: bool,
-    /// Builds from scratch. Default: 3.
-    pub builds: u32,
-    /// Most runs of the strength gate. Default: 40.
-    pub strength_runs: usize,
-    /// Instances whose tests notice a smaller share of the gold patch are rejected. Default: 0.
-    pub min_strength: f64,
-}
-
-impl Default for RunValidateConfig {
-    fn default() -> Self {
-        Self {
-            gates: Gate::usual().into_iter().map(str::to_owned).collect(),
-            keep_going: false,
-            runs: 3,
-            null_runs: 1,
-            perturbations: Vec::new(),
-            set_aside_flaky: false,
-            builds: EnvironmentDeterminism::BUILDS,
-            strength_runs: StrengthOptions::default().max_runs,
-            min_strength: 0.0,
-        }
-    }
-}
-
-impl RunValidateConfig {
-    pub(crate) fn options(&self, dataset: PathBuf) -> ValidateOptions {
-        ValidateOptions {
-            gates: self.gates.clone(),
-            keep_going: self.keep_going,
-            runs: Some(self.runs),
-            null_runs: self.null_runs,
-            perturbations: self.perturbations.clone(),
-            set_aside_flaky: self.set_aside_flaky,
-            builds: self.builds,
-            strength_runs: self.strength_runs,
-            min_strength: self.min_strength,
-            ..ValidateOptions::new(dataset)
-        }
-    }
 }
 
 /// Refuses a name that is none of some names, with the nearest.

@@ -27,9 +27,7 @@ mod store;
 mod why;
 
 pub use candidate::RunCandidate;
-pub use config::{
-    RunClassifyConfig, RunConfig, RunHintsConfig, RunJudgeConfig, RunValidateConfig, StageConfig,
-};
+pub use config::{RunClassifyConfig, RunConfig, RunHintsConfig, RunJudgeConfig, StageConfig};
 pub use estimate::{RunEstimate, StageEstimate, estimate_run};
 pub use event::{QuietRun, RunEvent, RunListener};
 pub use gather::{AskedSource, GatheredCandidates, asked_sources, gather_candidates};

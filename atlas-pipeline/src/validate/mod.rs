@@ -2,11 +2,13 @@
 
 pub(crate) mod candidate;
 mod open;
+mod options;
 mod perturbations;
 mod report;
 pub(crate) mod rows;
 
 pub use open::{OpenInstance, open_instance};
+pub use options::{GateOptions, ValidateOptions};
 pub use perturbations::PERTURBATIONS;
 pub use report::{FunnelStep, InstanceVerdict, ValidateReport};
 
@@ -15,155 +17,18 @@ use crate::environment::ScratchSynthesizer;
 use crate::own_parser::{
     Isolated, OwnParser, absent_parser_of_row, needs_callers_parser, parser_of_row,
 };
-use crate::parts::{Parts, callers_gates};
+use crate::parts::callers_gates;
 use crate::plausible::SourceCounter;
 use crate::reason;
 use crate::store::{Key, Workplace, lock, read_json, write_json};
-use crate::{CachedSandbox, Config, EngineChoice, Engines, write_atomically};
-use atlas_core::{Decision, Error, ErrorKind, Instance, InstanceId, RunContext, Verdict};
-use atlas_oracle::{
-    ConsistencyOptions, EnvironmentDeterminism, Gate, GateParts, GateSettings, SequentialTest,
-    StrengthOptions,
-};
+use crate::{CachedSandbox, Engines, write_atomically};
+use atlas_core::{Decision, Error, ErrorKind, Instance, RunContext, Verdict};
+use atlas_oracle::{ConsistencyOptions, Gate, GateParts, GateSettings, StrengthOptions};
 use candidate::{Prepared, Prospect};
 use futures_util::StreamExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
-
-/// Which gates over which instances, and how thoroughly.
-#[derive(Clone, Debug)]
-pub struct ValidateOptions {
-    /// The dataset, JSON lines or one JSON list.
-    pub dataset: PathBuf,
-    /// Only these instances. Default: all.
-    pub instances: Vec<InstanceId>,
-    /// A clone, or a folder with clones named `owner__name`, `owner/name` or `name`. Default: the
-    /// clone that the instance was made from, where it was made beside this dataset, else the base
-    /// commit in the folder of its environment.
-    pub repos: Option<PathBuf>,
-    /// The gates and their order, of [`GATES`](atlas_oracle::GATES). Default: the [usual ones](Gate::usual).
-    pub gates: Vec<String>,
-    /// Whether an instance goes on to the other gates after one rejected it. Default: no.
-    pub keep_going: bool,
-    /// Identical runs of After. Default: 3, or with `sequential` as many as it may need.
-    pub runs: Option<u32>,
-    /// Runs of the empty prediction. Default: 1.
-    pub null_runs: u32,
-    /// Names of [`PERTURBATIONS`]. Default: none.
-    pub perturbations: Vec<String>,
-    /// Runs under each perturbation. Default: 1.
-    pub perturbed_runs: u32,
-    /// Stops identical runs as soon as enough is known. Default: all runs are made.
-    pub sequential: Option<SequentialTest>,
-    /// Power of the stated fail rate, 0 to 1. Default: 0.95.
-    pub power: f64,
-    /// Whether an instance is kept without the tests of its lists that differ between identical runs.
-    /// Default: no, it is rejected.
-    pub set_aside_flaky: bool,
-    /// Builds from scratch. Default: 3.
-    pub builds: u32,
-    /// Most runs of the strength gate for one instance. Default: 40.
-    pub strength_runs: usize,
-    /// Instances whose tests notice a smaller share of the gold patch are rejected. Default: 0.
-    pub min_strength: f64,
-    /// Runs that go on at once within an instance. Default: 1.
-    pub concurrency: usize,
-    /// Instances that go on at once. Default: 1.
-    pub jobs: usize,
-    /// Which engine.
-    pub engine: EngineChoice,
-    /// Configuration.
-    pub config: Config,
-    /// Where reports go. Default: the dataset's folder, where `make` left what can be used again.
-    pub out: Option<PathBuf>,
-    /// Whether untrusted code may run where nothing keeps it apart from this machine.
-    pub trust: bool,
-    /// What the caller brings: a parser and a sandbox in the place of Atlas's own, and gates behind those of
-    /// `gates`. Default: nothing.
-    pub parts: Option<Arc<dyn Parts>>,
-}
-
-impl ValidateOptions {
-    /// Defaults for everything but the dataset.
-    pub fn new(dataset: impl Into<PathBuf>) -> Self {
-        Self {
-            dataset: dataset.into(),
-            instances: Vec::new(),
-            repos: None,
-            gates: Gate::usual().into_iter().map(str::to_owned).collect(),
-            keep_going: false,
-            runs: None,
-            null_runs: 1,
-            perturbations: Vec::new(),
-            perturbed_runs: 1,
-            sequential: None,
-            power: 0.95,
-            set_aside_flaky: false,
-            builds: EnvironmentDeterminism::BUILDS,
-            strength_runs: StrengthOptions::default().max_runs,
-            min_strength: 0.0,
-            concurrency: 1,
-            jobs: 1,
-            engine: EngineChoice::Auto,
-            config: Config::default(),
-            out: None,
-            trust: false,
-            parts: None,
-        }
-    }
-
-    pub(crate) fn check(&self) -> Result<(), Error> {
-        let wrong = |what: &str, value: String| {
-            Err(Error::new(ErrorKind::InvalidInput, what.to_owned(), value))
-        };
-        for (at, gate) in self.gates.iter().enumerate() {
-            if self.gates[..at].contains(gate) {
-                return wrong("choose gates:", format!("`{gate}` is named twice"));
-            }
-            if Gate::named(gate).is_none() {
-                let known = Gate::names().join(", ");
-                return wrong(
-                    "choose gates:",
-                    format!("`{gate}`: one of {known} expected"),
-                );
-            }
-        }
-        for name in &self.perturbations {
-            perturbations::perturbation(name, &atlas_core::EnvironmentPlan::default())?;
-        }
-        if self.sequential.is_some_and(|test| !test.is_sound()) {
-            return wrong(
-                "read the sequential test:",
-                "rates must lie between 0 and 1, and the tolerated one below the one to find"
-                    .to_owned(),
-            );
-        }
-        for (name, share) in [("power", self.power), ("min_strength", self.min_strength)] {
-            if !(0.0..=1.0).contains(&share) {
-                return wrong(
-                    &format!("read {name}:"),
-                    format!("`{share}`: 0 to 1 expected"),
-                );
-            }
-        }
-        Ok(())
-    }
-
-    fn runs(&self) -> u32 {
-        let needed = || self.sequential.map(|test| test.runs_if_stable() + 1);
-        self.runs.or_else(needed).unwrap_or(3)
-    }
-
-    fn out(&self) -> PathBuf {
-        let beside = || match self.dataset.parent() {
-            _ if self.dataset.is_dir() => self.dataset.clone(),
-            Some(folder) if folder != Path::new("") => folder.to_owned(),
-            _ => PathBuf::from("."),
-        };
-        self.out.clone().unwrap_or_else(beside)
-    }
-}
 
 /// Puts the instances of a dataset through gates.
 ///
@@ -181,7 +46,7 @@ impl ValidateOptions {
 /// later goes on from there.
 pub async fn validate(cx: &RunContext, options: &ValidateOptions) -> Result<ValidateReport, Error> {
     let started = Instant::now();
-    options.check()?;
+    options.gates.check()?;
     let (rows, faults) = rows::read(&options.dataset, &options.instances)?;
     let out = options.out();
     std::fs::create_dir_all(&out).map_err(|why| Error::io("make", &out, why))?;
@@ -364,7 +229,7 @@ async fn gates(
         }
     };
     let (parts, scratch) = parts_of_gates(options, &engines, &prepared)?;
-    for gate in options.gates.iter().filter_map(|id| Gate::named(id)) {
+    for gate in options.gates.gates.iter().filter_map(|id| Gate::named(id)) {
         cx.check("validate")?;
         cx.progress.phase(gate.id);
         let key = key(options, gate, &parts.settings, &prepared.candidate)?;
@@ -388,7 +253,7 @@ async fn gates(
         let nothing_left = prepared.candidate.oracle.fail_to_pass.is_empty();
         let rejected = verdict.decision == Decision::Reject;
         verdicts.push(verdict);
-        if rejected && (nothing_left || !options.keep_going) {
+        if rejected && (nothing_left || !options.gates.keep_going) {
             break;
         }
     }
@@ -396,7 +261,7 @@ async fn gates(
     for gate in callers_gates(options.parts.as_ref(), &engines.sandbox)? {
         let last = verdicts.last().map(|verdict| verdict.decision);
         let nothing_left = prepared.candidate.oracle.fail_to_pass.is_empty();
-        if last == Some(Decision::Reject) && (nothing_left || !options.keep_going) {
+        if last == Some(Decision::Reject) && (nothing_left || !options.gates.keep_going) {
             break;
         }
         cx.check("validate")?;
@@ -439,31 +304,32 @@ fn parts_of_gates(
     engines: &Engines,
     prepared: &candidate::Ready,
 ) -> Result<(GateParts, Arc<ScratchSynthesizer>), Error> {
+    let gates = &options.gates;
     let mut settings = GateSettings {
         consistency: ConsistencyOptions {
-            runs: options.runs(),
-            perturbed_runs: options.perturbed_runs,
-            sequential: options.sequential,
-            concurrency: options.concurrency,
-            power: options.power,
-            set_aside_flaky: options.set_aside_flaky,
+            runs: gates.runs(),
+            perturbed_runs: gates.perturbed_runs,
+            sequential: gates.sequential(),
+            concurrency: gates.concurrency,
+            power: gates.power,
+            set_aside_flaky: gates.set_aside_flaky,
             ..ConsistencyOptions::default()
         },
         strength: StrengthOptions {
-            max_runs: options.strength_runs,
-            min_score: options.min_strength,
-            concurrency: options.concurrency,
+            max_runs: gates.strength_runs,
+            min_score: gates.min_strength,
+            concurrency: gates.concurrency,
         },
-        null_runs: options.null_runs,
-        builds: options.builds,
+        null_runs: gates.null_runs,
+        builds: gates.builds,
         ..GateSettings::default()
     };
     let search = &mut settings.integrity.limits;
     search.seconds = search.seconds.max(options.config.limits.seconds);
-    for name in &options.perturbations {
+    for name in gates.perturbations() {
         match perturbations::perturbation(name, &prepared.candidate.environment.plan)? {
             Some(made) => settings.consistency.perturbations.push(made),
-            None => settings.consistency.unknown.push(name.clone()),
+            None => settings.consistency.unknown.push(name.to_owned()),
         }
     }
     let scratch = Arc::new(ScratchSynthesizer::new(

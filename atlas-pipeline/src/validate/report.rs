@@ -105,6 +105,7 @@ pub(super) fn sum_up(
 ) -> ValidateReport {
     let mut funnel: Vec<FunnelStep> = options
         .gates
+        .gates
         .iter()
         .map(|gate| FunnelStep {
             gate: gate.clone(),

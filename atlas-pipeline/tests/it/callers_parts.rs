@@ -9,8 +9,8 @@ use atlas_core::{
 };
 use atlas_parsers::Parsers;
 use atlas_pipeline::{
-    CallersParser, Config, EngineChoice, EvalOptions, EvalOutcome, LocalConfig, ParserOrigin,
-    Parts, PredictionSource, ValidateOptions, evaluate, validate,
+    CallersParser, Config, EngineChoice, EvalOptions, EvalOutcome, GateOptions, LocalConfig,
+    ParserOrigin, Parts, PredictionSource, ValidateOptions, evaluate, validate,
 };
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -117,7 +117,10 @@ async fn a_program_reads_and_gates_with_parts_of_its_own() {
     assert_ne!(by.hash, other.hash, "versions are told apart");
 
     let options = ValidateOptions {
-        gates: vec!["gold_patch".to_owned()],
+        gates: GateOptions {
+            gates: vec!["gold_patch".to_owned()],
+            ..GateOptions::default()
+        },
         engine: EngineChoice::Local,
         trust: true,
         config,

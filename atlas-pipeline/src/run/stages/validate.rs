@@ -33,9 +33,10 @@ impl ValidateStage {
             engine: around.engine,
             config: around.config.clone(),
             trust: around.trust,
-            ..around.config.run.validate.options(beside)
+            gates: around.config.run.validate.clone(),
+            ..ValidateOptions::new(beside)
         };
-        options.check()?;
+        options.gates.check()?;
         Ok(Self { around, options })
     }
 }
