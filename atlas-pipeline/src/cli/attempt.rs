@@ -1,10 +1,11 @@
 //! `atlas attempt`, and the shell that it gives to agents.
 
-use super::{DONE, ERROR, Format, NO, config, output};
+use super::shared::EngineArgs;
+use super::{DONE, ERROR, Format, NO, output};
 use atlas_core::{Error, ErrorKind, InstanceId, RunContext};
 use atlas_pipeline::{
-    AgentChoice, AttemptOptions, AttemptRecord, AttemptReport, EngineChoice, EvalOptions,
-    PredictionSource, run_attempts, run_id,
+    AgentChoice, AttemptOptions, AttemptRecord, AttemptReport, EvalOptions, PredictionSource,
+    run_attempts, run_id,
 };
 use atlas_trajectory::{AttemptBudget, shell_client};
 use clap::Args;
@@ -53,9 +54,8 @@ pub(super) struct AttemptArgs {
     /// Attempts that go on at once.
     #[arg(long, short, value_name = "N", default_value_t = 1)]
     jobs: usize,
-    /// Where the sandboxes are: auto, docker or local.
-    #[arg(long, default_value = "auto")]
-    engine: EngineChoice,
+    #[command(flatten)]
+    place: EngineArgs,
     /// Where everything goes.
     #[arg(long, value_name = "DIR", default_value = ".")]
     out: PathBuf,
@@ -66,12 +66,6 @@ pub(super) struct AttemptArgs {
     /// Where results are kept by content [default: the user's cache folder].
     #[arg(long, value_name = "DIR")]
     results: Option<PathBuf>,
-    /// Configuration [default: atlas.toml in this folder, if there is one].
-    #[arg(long, value_name = "FILE")]
-    config: Option<PathBuf>,
-    /// Run the repository's code even where nothing keeps it apart from this machine.
-    #[arg(long)]
-    trust: bool,
     /// How to print the result.
     #[arg(long, value_enum, default_value_t)]
     format: Format,
@@ -123,13 +117,13 @@ pub(super) async fn command(cx: &RunContext, args: AttemptArgs) -> Result<u8, Er
     let out = args.out.clone();
     let eval = EvalOptions {
         instances: args.instance_ids,
-        engine: args.engine,
+        engine: args.place.engine,
         jobs: args.jobs,
         out: args.out,
         repos: args.repos,
         results: args.results,
-        config: config(args.config.as_deref())?,
-        trust: args.trust,
+        config: args.place.config.read()?,
+        trust: args.place.trust,
         ..EvalOptions::new(args.dataset, PredictionSource::Null, args.run_id)
     };
     let options = AttemptOptions {

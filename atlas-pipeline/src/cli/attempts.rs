@@ -66,9 +66,9 @@ pub(super) async fn command(
             ask_again: rows.ask_again,
             ..AttemptOptions::default()
         },
-        dataset: rows.dataset,
+        dataset: rows.set.dataset,
         predictions,
-        instances: rows.instance_ids,
+        instances: rows.set.instance_ids,
         evaluations: args.evaluations,
         trajectories: args.trajectories,
         hints: args.hints,

@@ -1,7 +1,8 @@
 //! `atlas audit`.
 
 use super::dataset::{faults_text, lost_rows, read, word};
-use super::{DONE, Format, NO, config, output};
+use super::shared::configuration;
+use super::{DONE, Format, NO, output};
 use atlas_core::{Error, GradingMode, RunContext};
 use atlas_formats::{LintCode, LintOptions, Schema};
 use atlas_pipeline::{
@@ -76,7 +77,7 @@ pub(super) async fn command(cx: &RunContext, args: AuditArgs) -> Result<u8, Erro
             out: args.out,
             repos: args.repos,
             results: args.results,
-            config: config(args.config.as_deref())?,
+            config: configuration(args.config.as_deref())?,
             trust: args.trust,
             ..EvalOptions::new(args.dataset, PredictionSource::Gold, args.run_id)
         };

@@ -3,8 +3,9 @@
 use super::baseline::{self, BaselineArgs, SharedInput};
 use super::combine::EnsembleArgs;
 use super::judging::{AskArgs, ModelArgs, finish, limit_among, paying, prompts, run_text};
+use super::shared::DatasetArgs;
 use super::{dry_run, output};
-use atlas_core::{Error, InstanceId, RunContext};
+use atlas_core::{Error, RunContext};
 use atlas_judge::answer::AskOptions;
 use atlas_judge::critic::{CriticLimits, CriticMode, CriticOptions};
 use atlas_judge::metrics::LowConfidenceRule;
@@ -35,16 +36,12 @@ enum VariantChoice {
 
 #[derive(Debug, Args)]
 pub(super) struct CriticArgs {
-    /// The dataset: a file, or a folder of tasks.
-    #[arg(long, value_name = "FILE|DIR")]
-    dataset: PathBuf,
+    #[command(flatten)]
+    rows: DatasetArgs,
     /// The candidate patches: a file, gold (the rows' own patches) or null (empty ones). Several of one
     /// agent for one instance are all judged.
     #[arg(long, value_name = "FILE|gold|null")]
     predictions: PredictionSource,
-    /// Only these instances.
-    #[arg(long, value_name = "ID", num_args = 1.., value_delimiter = ',')]
-    instance_ids: Vec<InstanceId>,
     /// What the critic sees: one unseen test a call, all of them in one, the gold patch, the problem
     /// statement, or that with the hints.
     #[arg(long, value_enum, default_value = "isolated")]
@@ -95,9 +92,9 @@ fn limit(text: &str) -> Result<(String, usize), String> {
 pub(super) async fn command(cx: &RunContext, args: CriticArgs) -> Result<u8, Error> {
     if args.baseline.is_given() {
         let given = SharedInput {
-            dataset: args.dataset,
+            dataset: args.rows.dataset,
             predictions: args.predictions,
-            instances: args.instance_ids,
+            instances: args.rows.instance_ids,
             seed: args.ask.seed(),
             model: args.model,
         };
@@ -116,9 +113,9 @@ pub(super) async fn command(cx: &RunContext, args: CriticArgs) -> Result<u8, Err
     }
     let window = args.model.least_window()?;
     let mut options = CriticRunOptions {
-        dataset: args.dataset,
+        dataset: args.rows.dataset,
         predictions: args.predictions,
-        instances: args.instance_ids,
+        instances: args.rows.instance_ids,
         critic: CriticOptions {
             mode: match args.mode {
                 ModeChoice::Isolated => CriticMode::Isolated,

@@ -1,7 +1,8 @@
 //! `atlas eval` and `atlas regrade`.
 
-use super::{DONE, ERROR, Format, NO, config, output};
-use atlas_core::{Error, GradingMode, InstanceId, Network, ResourceUsage, RunContext};
+use super::shared::{ConfigArgs, DatasetArgs, EngineArgs};
+use super::{DONE, ERROR, Format, NO, output};
+use atlas_core::{Error, GradingMode, Network, ResourceUsage, RunContext};
 use atlas_oracle::{RunReport, ScoreBounds};
 use atlas_pipeline::{
     EngineChoice, EvalOptions, EvalOutcome, EvalReport, EvalVerdict, PredictionSource,
@@ -31,24 +32,19 @@ struct OwnParserArgs {
 
 #[derive(Debug, Args)]
 pub(super) struct EvalArgs {
-    /// The dataset: a file, or a folder of tasks.
-    #[arg(long, value_name = "FILE|DIR")]
-    dataset: PathBuf,
+    #[command(flatten)]
+    rows: DatasetArgs,
     /// The predictions: a file, gold (the rows' own patches) or null (empty ones).
     #[arg(long, value_name = "FILE|gold|null")]
     predictions: PredictionSource,
     /// The run's name: a folder and a label. Results are shared by content, whatever the name.
     #[arg(long, value_name = "ID", value_parser = run_id)]
     run_id: String,
-    /// Only these instances.
-    #[arg(long, value_name = "ID", num_args = 1.., value_delimiter = ',')]
-    instance_ids: Vec<InstanceId>,
     /// By whose rules: strict, compat-swebench5, compat-swebench4 or compat-swebenchpp.
     #[arg(long, default_value_t)]
     mode: GradingMode,
-    /// Where the tests run: auto, docker or local.
-    #[arg(long, default_value = "auto")]
-    engine: EngineChoice,
+    #[command(flatten)]
+    place: EngineArgs,
     /// Instances that go on at once.
     #[arg(long, short, value_name = "N", default_value_t = 1)]
     jobs: usize,
@@ -82,12 +78,6 @@ pub(super) struct EvalArgs {
     /// Where results are kept by content [default: the user's cache folder].
     #[arg(long, value_name = "DIR")]
     results: Option<PathBuf>,
-    /// Configuration [default: atlas.toml in this folder, if there is one].
-    #[arg(long, value_name = "FILE")]
-    config: Option<PathBuf>,
-    /// Run the repository's code even where nothing keeps it apart from this machine.
-    #[arg(long)]
-    trust: bool,
     #[command(flatten)]
     parsers: OwnParserArgs,
     /// How to print the result.
@@ -97,9 +87,9 @@ pub(super) struct EvalArgs {
 
 pub(super) async fn eval(cx: &RunContext, args: EvalArgs) -> Result<u8, Error> {
     let options = EvalOptions {
-        instances: args.instance_ids,
+        instances: args.rows.instance_ids,
         mode: args.mode,
-        engine: args.engine,
+        engine: args.place.engine,
         jobs: args.jobs,
         timeout: args.timeout,
         times_gold: args.times_gold,
@@ -113,11 +103,11 @@ pub(super) async fn eval(cx: &RunContext, args: EvalArgs) -> Result<u8, Error> {
             NetworkChoice::Full => Network::Full,
         }),
         results: args.results,
-        config: config(args.config.as_deref())?,
-        trust: args.trust,
+        config: args.place.config.read()?,
+        trust: args.place.trust,
         parser: args.parsers.parser,
         trust_parsers: args.parsers.trust_parsers,
-        ..EvalOptions::new(args.dataset, args.predictions, args.run_id)
+        ..EvalOptions::new(args.rows.dataset, args.predictions, args.run_id)
     };
     let report = evaluate(cx, &options).await?;
     cx.progress.phase("");
@@ -246,18 +236,14 @@ fn sums(text: &mut String, model: &str, run: &RunReport, bounds: Option<&ScoreBo
 
 #[derive(Debug, Args)]
 pub(super) struct RegradeArgs {
-    /// The dataset: a file, or a folder of tasks.
-    #[arg(long, value_name = "FILE|DIR")]
-    dataset: PathBuf,
+    #[command(flatten)]
+    rows: DatasetArgs,
     /// The predictions: a file, gold or null.
     #[arg(long, value_name = "FILE|gold|null")]
     predictions: PredictionSource,
     /// A folder with `<instance>/test_output*.txt`, at any depth.
     #[arg(long, value_name = "DIR")]
     logs: PathBuf,
-    /// Only these instances.
-    #[arg(long, value_name = "ID", num_args = 1.., value_delimiter = ',')]
-    instance_ids: Vec<InstanceId>,
     /// By whose rules: strict, compat-swebench5, compat-swebench4 or compat-swebenchpp.
     #[arg(long, default_value_t)]
     mode: GradingMode,
@@ -269,9 +255,8 @@ pub(super) struct RegradeArgs {
     /// Where parser code of rows runs: auto, docker or local. Nothing else needs an engine.
     #[arg(long, default_value = "auto")]
     engine: EngineChoice,
-    /// Configuration [default: atlas.toml in this folder, if there is one].
-    #[arg(long, value_name = "FILE")]
-    config: Option<PathBuf>,
+    #[command(flatten)]
+    config: ConfigArgs,
     /// How to print the result.
     #[arg(long, value_enum, default_value_t)]
     format: Format,
@@ -279,14 +264,14 @@ pub(super) struct RegradeArgs {
 
 pub(super) async fn again(cx: &RunContext, args: RegradeArgs) -> Result<u8, Error> {
     let options = RegradeOptions {
-        instances: args.instance_ids,
+        instances: args.rows.instance_ids,
         mode: args.mode,
         against: args.against,
         parser: args.parsers.parser,
         engine: args.engine,
-        config: config(args.config.as_deref())?,
+        config: args.config.read()?,
         trust_parsers: args.parsers.trust_parsers,
-        ..RegradeOptions::new(args.dataset, args.predictions, args.logs)
+        ..RegradeOptions::new(args.rows.dataset, args.predictions, args.logs)
     };
     let report = regrade(cx, &options).await?;
     cx.progress.phase("");

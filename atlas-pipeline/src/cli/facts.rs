@@ -1,7 +1,8 @@
 //! `atlas facts`.
 
+use super::shared::DatasetArgs;
 use super::{DONE, Format, output};
-use atlas_core::{Error, InstanceId};
+use atlas_core::Error;
 use atlas_pipeline::{PredictionSource, TestFactsOptions, TestFactsReport, write_test_facts};
 use clap::Args;
 use std::fmt::Write as _;
@@ -9,15 +10,11 @@ use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 pub(super) struct FactsArgs {
-    /// The dataset: a file, or a folder of tasks.
-    #[arg(long, value_name = "FILE|DIR")]
-    dataset: PathBuf,
+    #[command(flatten)]
+    rows: DatasetArgs,
     /// The candidate patches: a file, gold (the rows' own patches) or null (empty ones).
     #[arg(long, value_name = "FILE|gold|null")]
     predictions: PredictionSource,
-    /// Only these instances.
-    #[arg(long, value_name = "ID", num_args = 1.., value_delimiter = ',')]
-    instance_ids: Vec<InstanceId>,
     /// The folder of an evaluation that ran them, `logs/run_evaluation/<run id>`. Can be given several times.
     #[arg(long = "evaluation", value_name = "DIR", required = true)]
     evaluations: Vec<PathBuf>,
@@ -34,9 +31,9 @@ pub(super) struct FactsArgs {
 
 pub(super) async fn command(args: FactsArgs) -> Result<u8, Error> {
     let options = TestFactsOptions {
-        dataset: args.dataset,
+        dataset: args.rows.dataset,
         predictions: args.predictions,
-        instances: args.instance_ids,
+        instances: args.rows.instance_ids,
         evaluations: args.evaluations,
         repos: args.repos,
         out: args.out,

@@ -1,7 +1,8 @@
 //! `atlas images`.
 
 use super::output::{json, print};
-use super::{DONE, Format, config};
+use super::shared::configuration;
+use super::{DONE, Format};
 use atlas_core::{Error, RunContext};
 use atlas_docker::{DiskUse, StoredImage};
 use atlas_pipeline::{PushReport, RegistryLogins, docker_engine, push_images};
@@ -55,7 +56,7 @@ enum What {
 }
 
 pub(super) async fn images(cx: &RunContext, args: ImagesArgs) -> Result<u8, Error> {
-    let config = config(args.config.as_deref())?;
+    let config = configuration(args.config.as_deref())?;
     let engine = docker_engine(&config).await?;
     match args.what {
         What::Ls => list(&engine.images().await?, args.format)?,

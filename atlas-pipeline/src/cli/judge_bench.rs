@@ -1,6 +1,7 @@
 //! `atlas judge-bench`.
 
 use super::judging::{AskArgs, limit};
+use super::shared::ConfigArgs;
 use super::{DONE, ERROR, Format, output};
 use atlas_core::{Error, ErrorKind, InstanceId, RunContext};
 use atlas_judge::answer::{AskOptions, LabelForm};
@@ -102,9 +103,8 @@ struct RunArgs {
     /// A file with prices and context windows of models, in the place of the shipped one.
     #[arg(long, value_name = "FILE")]
     prices: Option<PathBuf>,
-    /// Configuration [default: atlas.toml in this folder, if there is one].
-    #[arg(long, value_name = "FILE")]
-    config: Option<PathBuf>,
+    #[command(flatten)]
+    config: ConfigArgs,
 }
 
 #[derive(Debug, Args)]
@@ -175,7 +175,7 @@ pub(super) async fn command(cx: &RunContext, args: JudgeBenchArgs) -> Result<u8,
 }
 
 async fn run(cx: &RunContext, args: RunArgs) -> Result<u8, Error> {
-    let mut config = super::config(args.config.as_deref())?;
+    let mut config = args.config.read()?;
     if args.prices.is_some() {
         config.prices.clone_from(&args.prices);
     }

@@ -1,8 +1,9 @@
 //! `atlas abstain`, `atlas review`, and what commands that ask a model have in common.
 
 use super::combine::{EnsembleArgs, members_text};
+use super::shared::{ConfigArgs, DatasetArgs};
 use super::{DONE, ERROR, Format, dry_run, output};
-use atlas_core::{ChatMessage, Error, ErrorKind, InstanceId, Role, RunContext};
+use atlas_core::{ChatMessage, Error, ErrorKind, Role, RunContext};
 use atlas_judge::abstention::{AbstentionOptions, AgentTool, FeatureOptions, Representation};
 use atlas_judge::answer::{AskOptions, LabelForm, Labels};
 use atlas_judge::validation::{PromptLimits, ReviewOptions};
@@ -71,15 +72,14 @@ pub(super) struct ModelArgs {
     /// table of the configuration goes before.
     #[arg(long, value_name = "FILE")]
     pub(super) prices: Option<PathBuf>,
-    /// Configuration [default: atlas.toml in this folder, if there is one].
-    #[arg(long, value_name = "FILE")]
-    pub(super) config: Option<PathBuf>,
+    #[command(flatten)]
+    pub(super) config: ConfigArgs,
 }
 
 impl ModelArgs {
     /// The configuration, with the prices that are named.
     pub(super) fn configuration(&self) -> Result<Config, Error> {
-        let mut config = super::config(self.config.as_deref())?;
+        let mut config = self.config.read()?;
         if self.prices.is_some() {
             config.prices.clone_from(&self.prices);
         }
@@ -189,12 +189,8 @@ enum FormChoice {
 
 #[derive(Debug, Args)]
 pub(super) struct AbstainArgs {
-    /// The dataset: a file, or a folder of tasks.
-    #[arg(long, value_name = "FILE|DIR")]
-    dataset: PathBuf,
-    /// Only these instances.
-    #[arg(long, value_name = "ID", num_args = 1.., value_delimiter = ',')]
-    instance_ids: Vec<InstanceId>,
+    #[command(flatten)]
+    rows: DatasetArgs,
     /// How a report is put: r1, or r2 with guidelines.
     #[arg(long, value_enum, default_value = "r2")]
     representation: RepresentationChoice,
@@ -258,8 +254,8 @@ pub(super) async fn abstain_command(cx: &RunContext, args: AbstainArgs) -> Resul
     let rehearsal = args.model.rehearsal(&args.ensemble)?;
     let window = args.model.least_window()?;
     let mut options = AbstainOptions {
-        dataset: args.dataset,
-        instances: args.instance_ids,
+        dataset: args.rows.dataset,
+        instances: args.rows.instance_ids,
         policy: AbstentionOptions {
             report_limit: args.limit.map(|(_, tokens)| tokens),
             features: FeatureOptions { roots: args.root },
@@ -347,16 +343,12 @@ enum ReviewChoice {
 
 #[derive(Debug, Args)]
 pub(super) struct ReviewArgs {
-    /// The dataset: a file, or a folder of tasks.
-    #[arg(long, value_name = "FILE|DIR")]
-    dataset: PathBuf,
+    #[command(flatten)]
+    rows: DatasetArgs,
     /// The candidate patches: a file, gold (the rows' own patches) or null (empty ones). Several of one
     /// agent for one instance are all reviewed.
     #[arg(long, value_name = "FILE|gold|null")]
     predictions: PredictionSource,
-    /// Only these instances.
-    #[arg(long, value_name = "ID", num_args = 1.., value_delimiter = ',')]
-    instance_ids: Vec<InstanceId>,
     /// The review: with a specification written first, of the whole trajectory, or only the stages
     /// without a model.
     #[arg(long, value_enum, default_value = "specification")]
@@ -460,9 +452,9 @@ pub(super) async fn review_command(cx: &RunContext, args: ReviewArgs) -> Result<
         _ => args.model.rehearsal(&args.ensemble)?,
     };
     let options = ReviewRunOptions {
-        dataset: args.dataset,
+        dataset: args.rows.dataset,
         predictions: args.predictions,
-        instances: args.instance_ids,
+        instances: args.rows.instance_ids,
         mode,
         review: ReviewOptions {
             ask,

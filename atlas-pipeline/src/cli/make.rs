@@ -1,8 +1,9 @@
 //! `atlas make`.
 
-use super::{Format, config, output, verdict};
+use super::shared::EngineArgs;
+use super::{Format, output, verdict};
 use atlas_core::{Error, RunContext};
-use atlas_pipeline::{EngineChoice, MakeOptions, make, read_candidate};
+use atlas_pipeline::{MakeOptions, make, read_candidate};
 use clap::Args;
 use std::path::PathBuf;
 
@@ -39,12 +40,8 @@ pub(super) struct MakeArgs {
     /// A file with the problem statement [default: the commit messages].
     #[arg(long, value_name = "FILE")]
     problem: Option<PathBuf>,
-    /// Where the tests run: auto, docker or local.
-    #[arg(long, default_value = "auto")]
-    engine: EngineChoice,
-    /// Configuration [default: atlas.toml in this folder, if there is one].
-    #[arg(long, value_name = "FILE")]
-    config: Option<PathBuf>,
+    #[command(flatten)]
+    place: EngineArgs,
     /// Where the dataset and all artefacts go.
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
@@ -55,9 +52,6 @@ pub(super) struct MakeArgs {
     /// Refuse a base image other than the planned one [default: the nearest version that can be had].
     #[arg(long)]
     exact: bool,
-    /// Run the repository's code even where nothing keeps it apart from this machine.
-    #[arg(long)]
-    trust: bool,
     /// Run each state N times and set aside tests that do not repeat.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     repeats: u32,
@@ -95,7 +89,7 @@ pub(super) struct MakeArgs {
 }
 
 pub(super) async fn command(cx: &RunContext, args: MakeArgs) -> Result<u8, Error> {
-    let mut config = config(args.config.as_deref())?;
+    let mut config = args.place.config.read()?;
     config.engine.exact |= args.exact;
     config.model.name = args.model.clone().or(config.model.name);
     config.make.scope = args.scope.unwrap_or(config.make.scope);
@@ -127,9 +121,9 @@ pub(super) async fn command(cx: &RunContext, args: MakeArgs) -> Result<u8, Error
         repo: args.repo.unwrap_or_else(|| told.repo.clone()),
         instance_id: args.instance_id.or_else(|| told.instance_id.clone()),
         problem: args.problem,
-        engine: args.engine,
+        engine: args.place.engine,
         config,
-        trust: args.trust,
+        trust: args.place.trust,
         repeats: args.repeats,
         parser: args.parser,
         inject: args.inject,

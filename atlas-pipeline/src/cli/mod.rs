@@ -29,6 +29,7 @@ mod run;
 mod run_progress;
 mod runtime;
 mod serve;
+mod shared;
 mod source;
 mod synth;
 mod telemetry;
@@ -39,13 +40,14 @@ mod view;
 use atlas_core::Error;
 use atlas_parsers::Hints;
 use atlas_pipeline::{
-    BuildOutcome, Config, EngineChoice, EnvironmentOptions, MakeOutcome, ParseReport, build,
+    BuildOutcome, EngineChoice, EnvironmentOptions, MakeOutcome, ParseReport, build,
     classify_files, demo, doctor, parse_file, plan, sweep,
 };
 #[cfg(feature = "mcp")]
 use atlas_pipeline::{McpOptions, serve_mcp};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use runtime::with_runtime;
+use shared::ConfigArgs;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -183,9 +185,8 @@ struct CommitArgs {
     /// The pull request's number, found in the clone's refs or history.
     #[arg(long, value_name = "N", conflicts_with_all = ["base", "head"])]
     pr: Option<u64>,
-    /// Configuration [default: atlas.toml in this folder, if there is one].
-    #[arg(long, value_name = "FILE")]
-    config: Option<PathBuf>,
+    #[command(flatten)]
+    config: ConfigArgs,
     /// How to print the result.
     #[arg(long, value_enum, default_value_t)]
     format: Format,
@@ -197,7 +198,7 @@ impl CommitArgs {
             base: self.base,
             head: self.head,
             pull_request: self.pr,
-            config: config(self.config.as_deref())?,
+            config: self.config.read()?,
             ..EnvironmentOptions::new(self.repo)
         })
     }
@@ -321,9 +322,8 @@ struct FailuresArgs {
 
 #[derive(Debug, Args)]
 struct DoctorArgs {
-    /// Configuration [default: atlas.toml in this folder, if there is one].
-    #[arg(long, value_name = "FILE")]
-    config: Option<PathBuf>,
+    #[command(flatten)]
+    config: ConfigArgs,
     /// How to print the result.
     #[arg(long, value_enum, default_value_t)]
     format: Format,
@@ -347,9 +347,8 @@ struct DemoArgs {
 
 #[derive(Debug, Args)]
 struct SweepArgs {
-    /// Configuration [default: atlas.toml in this folder, if there is one].
-    #[arg(long, value_name = "FILE")]
-    config: Option<PathBuf>,
+    #[command(flatten)]
+    config: ConfigArgs,
     /// How to print the result.
     #[arg(long, value_enum, default_value_t)]
     format: Format,
@@ -505,29 +504,17 @@ fn dispatch(command: Command) -> Result<u8, Error> {
             with_runtime(|cx| async move { trajectories::command(&cx, args).await })
         }
         Command::Doctor(args) => with_runtime(|_| async move {
-            let report = doctor(&config(args.config.as_deref())?).await;
+            let report = doctor(&args.config.read()?).await;
             output::doctor(&report, args.format)?;
             Ok(if report.ready { DONE } else { NO })
         }),
         Command::Images(args) => with_runtime(|cx| async move { images::images(&cx, args).await }),
         Command::Sweep(args) => with_runtime(|_| async move {
-            let removed = sweep(&config(args.config.as_deref())?).await?;
+            let removed = sweep(&args.config.read()?).await?;
             output::sweep(&removed, args.format)?;
             Ok(DONE)
         }),
     }
-}
-
-fn config(path: Option<&std::path::Path>) -> Result<Config, Error> {
-    let mut config = match path {
-        Some(path) => Config::read(path)?,
-        None if std::path::Path::new("atlas.toml").exists() => {
-            Config::read(std::path::Path::new("atlas.toml"))?
-        }
-        None => Config::default(),
-    };
-    config.registries.read_environment()?;
-    Ok(config)
 }
 
 fn verdict(outcome: MakeOutcome) -> u8 {

@@ -2,8 +2,9 @@
 
 use super::attempts::{self, AttemptArgs};
 use super::judging::{ModelArgs, finish, paying, prompts, run_text};
+use super::shared::DatasetArgs;
 use super::{DONE, NO, dry_run, output};
-use atlas_core::{Error, ErrorKind, InstanceId, RunContext};
+use atlas_core::{Error, ErrorKind, RunContext};
 use atlas_judge::alignment::{AlignmentOptions, QualityRule};
 use atlas_judge::answer::AskOptions;
 use atlas_judge::classes::ClassOptions;
@@ -17,12 +18,8 @@ use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 pub(super) struct RowArgs {
-    /// The dataset: a file, or a folder of tasks.
-    #[arg(long, value_name = "FILE|DIR")]
-    pub(super) dataset: PathBuf,
-    /// Only these instances.
-    #[arg(long, value_name = "ID", num_args = 1.., value_delimiter = ',')]
-    pub(super) instance_ids: Vec<InstanceId>,
+    #[command(flatten)]
+    pub(super) set: DatasetArgs,
     /// Most tokens of an answer.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     max_tokens: Option<u32>,
@@ -172,8 +169,8 @@ async fn run(
 ) -> Result<u8, Error> {
     let rehearsal = args.model.rehearsal_of_one()?;
     let options = RowJudgeOptions {
-        dataset: args.dataset,
-        instances: args.instance_ids,
+        dataset: args.set.dataset,
+        instances: args.set.instance_ids,
         question,
         out: dry_run::out(rehearsal.as_ref(), args.model.out.as_ref()),
         jobs: args.model.jobs,

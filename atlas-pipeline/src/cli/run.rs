@@ -3,7 +3,8 @@
 use super::images::people;
 use super::output::{json, print};
 use super::run_progress;
-use super::{DONE, ERROR, Format, NO, config};
+use super::shared::ConfigArgs;
+use super::{DONE, ERROR, Format, NO};
 use atlas_core::{Error, ErrorKind, RunContext};
 use atlas_pipeline::{
     CandidateStory, Config, PipelineEstimate, PipelineReport, RepositoryImages, RunEnd, RunOptions,
@@ -12,15 +13,13 @@ use atlas_pipeline::{
 use clap::Args;
 use std::fmt::Write as _;
 use std::io::IsTerminal as _;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 #[derive(Debug, Args)]
 pub(super) struct RunArgs {
-    /// Configuration [default: atlas.toml in this folder, if there is one].
-    #[arg(long, value_name = "FILE")]
-    config: Option<PathBuf>,
+    #[command(flatten)]
+    config: ConfigArgs,
     /// Say what would be done for all candidates, with its time and disk, and do nothing.
     #[arg(long, conflicts_with_all = ["only", "limit", "retry"])]
     dry_run: bool,
@@ -55,9 +54,8 @@ pub(super) struct RunArgs {
 
 #[derive(Debug, Args)]
 pub(super) struct StatusArgs {
-    /// Configuration [default: atlas.toml in this folder, if there is one].
-    #[arg(long, value_name = "FILE")]
-    config: Option<PathBuf>,
+    #[command(flatten)]
+    config: ConfigArgs,
     /// Look again every two seconds until stopped; with `--format json` a document a line.
     #[arg(long)]
     watch: bool,
@@ -71,9 +69,8 @@ pub(super) struct WhyArgs {
     /// The candidate's name.
     #[arg(value_name = "CANDIDATE")]
     id: String,
-    /// Configuration [default: atlas.toml in this folder, if there is one].
-    #[arg(long, value_name = "FILE")]
-    config: Option<PathBuf>,
+    #[command(flatten)]
+    config: ConfigArgs,
     /// How to print the result.
     #[arg(long, value_enum, default_value_t)]
     format: Format,
@@ -94,7 +91,7 @@ fn options(args: &RunArgs, config: &Config) -> RunOptions {
 }
 
 pub(super) async fn run(cx: &RunContext, args: RunArgs) -> Result<u8, Error> {
-    let config = config(args.config.as_deref())?;
+    let config = args.config.read()?;
     let options = options(&args, &config);
     let stages = standard_stages(&config).await?;
     if args.dry_run {
@@ -123,7 +120,7 @@ pub(super) async fn run(cx: &RunContext, args: RunArgs) -> Result<u8, Error> {
 }
 
 pub(super) async fn status(cx: &RunContext, args: StatusArgs) -> Result<u8, Error> {
-    let config = config(args.config.as_deref())?;
+    let config = args.config.read()?;
     loop {
         let status = run_status(&config.run.folder)?;
         match (args.format, args.watch) {
@@ -152,7 +149,7 @@ pub(super) async fn status(cx: &RunContext, args: StatusArgs) -> Result<u8, Erro
 }
 
 pub(super) fn why_command(args: &WhyArgs) -> Result<u8, Error> {
-    let config = config(args.config.as_deref())?;
+    let config = args.config.read()?;
     let story = why(&config.run.folder, &args.id)?;
     match args.format {
         Format::Json => json(&story)?,

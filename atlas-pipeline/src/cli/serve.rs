@@ -1,11 +1,10 @@
 //! `atlas serve`.
 
-use super::{DONE, Format, config, output};
+use super::shared::EngineArgs;
+use super::{DONE, Format, output};
 use atlas_core::{Error, ErrorKind, InstanceId, RunContext};
 use atlas_judge::critic::CriticOptions;
-use atlas_pipeline::{
-    EngineChoice, EvalOptions, ModelSession, PredictionSource, ServeCritic, serve,
-};
+use atlas_pipeline::{EvalOptions, ModelSession, PredictionSource, ServeCritic, serve};
 use atlas_serve::{RewardKind, Secret, ServeOptions};
 use clap::Args;
 use std::net::SocketAddr;
@@ -43,9 +42,8 @@ pub(super) struct ServeArgs {
     /// Only these instances.
     #[arg(long, value_name = "ID", num_args = 1.., value_delimiter = ',')]
     instance_ids: Vec<InstanceId>,
-    /// Where the sandboxes are: auto, docker or local.
-    #[arg(long, default_value = "auto")]
-    engine: EngineChoice,
+    #[command(flatten)]
+    place: EngineArgs,
     /// Most seconds of one run of the tests [default: limits.seconds of the configuration].
     #[arg(long, value_name = "S", value_parser = clap::value_parser!(u64).range(1..))]
     timeout: Option<u64>,
@@ -59,12 +57,6 @@ pub(super) struct ServeArgs {
     /// Where results are kept by content [default: the user's cache folder].
     #[arg(long, value_name = "DIR")]
     results: Option<PathBuf>,
-    /// Configuration [default: atlas.toml in this folder, if there is one].
-    #[arg(long, value_name = "FILE")]
-    config: Option<PathBuf>,
-    /// Run the repository's code even where nothing keeps it apart from this machine.
-    #[arg(long)]
-    trust: bool,
     /// How to print the address.
     #[arg(long, value_enum, default_value_t)]
     format: Format,
@@ -147,7 +139,7 @@ pub(super) async fn command(cx: &RunContext, args: ServeArgs) -> Result<u8, Erro
         drain_time: Duration::from_secs(bounds.drain_seconds),
         ..ServeOptions::new(&args.folder)
     };
-    let config = config(args.config.as_deref())?;
+    let config = args.place.config.read()?;
     let critic = args.critic.as_deref().map(|model| {
         let session = ModelSession::open(model, args.critic_budget.as_deref(), &config)?;
         Ok::<_, Error>(ServeCritic {
@@ -158,14 +150,14 @@ pub(super) async fn command(cx: &RunContext, args: ServeArgs) -> Result<u8, Erro
     let critic = critic.transpose()?;
     let eval = EvalOptions {
         instances: args.instance_ids,
-        engine: args.engine,
+        engine: args.place.engine,
         timeout: args.timeout,
         out: args.folder,
         repos: args.repos,
         canaries: !args.no_canaries,
         results: args.results,
         config,
-        trust: args.trust,
+        trust: args.place.trust,
         ..EvalOptions::new(args.dataset, PredictionSource::Null, "serve")
     };
     let ready = |address| match args.format {

@@ -1,6 +1,7 @@
 //! `atlas source`.
 
-use super::{DONE, Format, config, output};
+use super::shared::ConfigArgs;
+use super::{DONE, Format, output};
 use atlas_core::{Error, ErrorKind, RunContext};
 use atlas_pipeline::source::{FilterConfig, FilterFunnel, FilterPreset, UnknownFacts};
 use atlas_pipeline::{
@@ -49,9 +50,8 @@ pub(super) struct SourceArgs {
     /// Drop pull requests of which a filter cannot tell [default: keep them].
     #[arg(long)]
     drop_unknown: bool,
-    /// Configuration [default: atlas.toml in this folder, if there is one].
-    #[arg(long, value_name = "FILE")]
-    config: Option<PathBuf>,
+    #[command(flatten)]
+    config: ConfigArgs,
     /// The file with the candidates, one a line.
     #[arg(long, value_name = "FILE.jsonl")]
     out: PathBuf,
@@ -71,7 +71,7 @@ enum Preset {
 }
 
 pub(super) async fn command(cx: &RunContext, args: SourceArgs) -> Result<u8, Error> {
-    let mut settings = config(args.config.as_deref())?.source;
+    let mut settings = args.config.read()?.source;
     if let Some(preset) = args.preset {
         settings.filters = FilterConfig::preset(match preset {
             Preset::Paper001 => FilterPreset::Paper001,

@@ -1,6 +1,7 @@
 //! `atlas synth-parser`.
 
-use super::{DONE, Format, NO, config, output};
+use super::shared::ConfigArgs;
+use super::{DONE, Format, NO, output};
 use atlas_core::{Error, ErrorKind, Role, RunContext};
 use atlas_parsers::{Certificate, Decision, Form};
 use atlas_pipeline::{
@@ -61,9 +62,8 @@ pub(super) struct SynthParserArgs {
     /// Where parsers in Python run: auto, docker or local.
     #[arg(long, default_value = "auto")]
     engine: EngineChoice,
-    /// Configuration [default: atlas.toml in this folder, if there is one].
-    #[arg(long, value_name = "FILE")]
-    config: Option<PathBuf>,
+    #[command(flatten)]
+    config: ConfigArgs,
     /// Run parsers in Python even where nothing keeps them apart from this machine.
     #[arg(long)]
     trust: bool,
@@ -73,7 +73,7 @@ pub(super) struct SynthParserArgs {
 }
 
 pub(super) async fn command(cx: &RunContext, args: SynthParserArgs) -> Result<u8, Error> {
-    let config = config(args.config.as_deref())?;
+    let config = args.config.read()?;
     if let Some(parser) = args.parser {
         let options = CertifyParserOptions {
             logs: args.certify,

@@ -1,10 +1,9 @@
 //! `atlas validate`.
 
-use super::{DONE, ERROR, Format, NO, config, output};
+use super::shared::EngineArgs;
+use super::{DONE, ERROR, Format, NO, output};
 use atlas_core::{Decision, Error, RunContext, Verdict};
-use atlas_pipeline::{
-    EngineChoice, GateOptions, InstanceVerdict, ValidateOptions, ValidateReport, validate,
-};
+use atlas_pipeline::{GateOptions, InstanceVerdict, ValidateOptions, ValidateReport, validate};
 use clap::Args;
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -25,18 +24,11 @@ pub(super) struct ValidateArgs {
     /// Instances that go on at once.
     #[arg(long, short, value_name = "N", default_value_t = 1)]
     jobs: usize,
-    /// Where the tests run: auto, docker or local.
-    #[arg(long, default_value = "auto")]
-    engine: EngineChoice,
-    /// Configuration [default: atlas.toml in this folder, if there is one].
-    #[arg(long, value_name = "FILE")]
-    config: Option<PathBuf>,
+    #[command(flatten)]
+    place: EngineArgs,
     /// Where reports go [default: the dataset's folder].
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Run the repository's code even where nothing keeps it apart from this machine.
-    #[arg(long)]
-    trust: bool,
     /// How to print the result.
     #[arg(long, value_enum, default_value_t)]
     format: Format,
@@ -48,10 +40,10 @@ pub(super) async fn command(cx: &RunContext, args: ValidateArgs) -> Result<u8, E
         repos: args.repos,
         gates: args.gates,
         jobs: args.jobs,
-        engine: args.engine,
-        config: config(args.config.as_deref())?,
+        engine: args.place.engine,
+        config: args.place.config.read()?,
         out: args.out,
-        trust: args.trust,
+        trust: args.place.trust,
         ..ValidateOptions::new(args.dataset)
     };
     let report = validate(cx, &options).await?;
