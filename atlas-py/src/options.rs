@@ -1,7 +1,7 @@
 //! Keyword arguments of functions that Python spells: `swe_atlas` has their names, types, defaults and documentation.
 
 use crate::convert::{dumps, named};
-use crate::errors::{invalid, raised};
+use crate::errors::{invalid, raised, raised_json};
 use crate::heard::Heard;
 use crate::prediction::source;
 use crate::report::told;
@@ -14,7 +14,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::fmt::Display;
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -106,9 +106,8 @@ impl<'py> Options<'py> {
                 said.set_item(name, value)?;
             }
         }
-        let text = dumps(&said)?;
-        let mut reader = serde_json::Deserializer::from_str(&text);
-        serde_path_to_error::deserialize(&mut reader).map_err(|why| {
+        let said: Value = serde_json::from_str(&dumps(&said)?).map_err(raised_json)?;
+        serde_path_to_error::deserialize(said).map_err(|why| {
             let text = format!("argument '{}': {}", why.path(), why.inner());
             PyTypeError::new_err(text)
         })

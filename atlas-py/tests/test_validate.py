@@ -37,6 +37,8 @@ def test_wrong_options_are_exceptions(tmp_path: Path) -> None:
         swe_atlas.validate(rows, gates=["weather"])
     with pytest.raises(swe_atlas.InvalidInputError, match="weather"):
         swe_atlas.validate(rows, perturbations=["weather"])
+    with pytest.raises(TypeError, match="argument 'runs'.*expected u32$"):
+        swe_atlas.validate(rows, runs="three")  # type: ignore[arg-type]
     with pytest.raises(swe_atlas.NotFoundError, match="nowhere"):
         swe_atlas.validate(tmp_path / "nowhere.jsonl")
 
