@@ -2,6 +2,7 @@
 
 use crate::BaseFiles;
 use crate::upstream::Upstream;
+use atlas_facts::project_files;
 use regex::Regex;
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -61,25 +62,8 @@ const DOUBTFUL: &[&str] = &[
 /// Folders that nothing but tests bears, at any depth.
 const CERTAIN: &[&str] = &["__tests__", "__mocks__", "__snapshots__", "testdata"];
 
-/// Files that make a folder the root of a project.
-const PROJECT: &[&str] = &[
-    "package.json",
-    "Cargo.toml",
-    "pom.xml",
-    "build.gradle",
-    "build.gradle.kts",
-    "composer.json",
-    "setup.py",
-    "setup.cfg",
-    "pyproject.toml",
-    "go.mod",
-    "CMakeLists.txt",
-    "Makefile",
-    "Makefile.am",
-    "meson.build",
-    "Gemfile",
-    "Rakefile",
-];
+/// Files that make a folder the root of a project beside those of package managers.
+const BUILD_FILES: &[&str] = &["Makefile", "Makefile.am", "Rakefile"];
 
 static NAMED: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(
@@ -219,9 +203,9 @@ impl Places {
                 .iter()
                 .any(|kind| self.is_folder(&format!("{folder}/test/{kind}")));
         let marked = || {
-            PROJECT
-                .iter()
-                .any(|file| self.known.contains(&format!("{folder}/{file}")))
+            let of_packages = project_files().map(|file| file.name);
+            let mut files = of_packages.chain(BUILD_FILES.iter().copied());
+            files.any(|file| self.known.contains(&format!("{folder}/{file}")))
         };
         folder.is_empty() || java || marked()
     }

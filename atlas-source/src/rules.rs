@@ -4,6 +4,7 @@
 //! `attestation.rs` are no tests. Where a table has a folder, everything below it counts, so
 //! fixtures and snapshots go with the tests that read them.
 
+use atlas_facts::{Role, fits, package_file};
 use regex::Regex;
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -194,83 +195,6 @@ const PROJECT_FILES: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// Names of manifests and lock files, `*` for anything.
-const MANIFESTS: &[&str] = &[
-    "package.json",
-    "package-lock.json",
-    "npm-shrinkwrap.json",
-    "yarn.lock",
-    "pnpm-lock.yaml",
-    "pnpm-workspace.yaml",
-    "bun.lock",
-    "bun.lockb",
-    "deno.json",
-    "deno.lock",
-    "lerna.json",
-    "pyproject.toml",
-    "setup.py",
-    "setup.cfg",
-    "requirements*.txt",
-    "requirements*.in",
-    "constraints*.txt",
-    "pipfile",
-    "pipfile.lock",
-    "poetry.lock",
-    "uv.lock",
-    "pdm.lock",
-    "environment.yml",
-    "environment.yaml",
-    "tox.ini",
-    "noxfile.py",
-    "go.mod",
-    "go.sum",
-    "go.work",
-    "go.work.sum",
-    "cargo.toml",
-    "cargo.lock",
-    "rust-toolchain",
-    "rust-toolchain.toml",
-    "pom.xml",
-    "build.gradle",
-    "build.gradle.kts",
-    "settings.gradle",
-    "settings.gradle.kts",
-    "gradle.properties",
-    "gradle-wrapper.properties",
-    "libs.versions.toml",
-    "gradle.lockfile",
-    "gemfile",
-    "gemfile.lock",
-    "*.gemspec",
-    ".ruby-version",
-    "composer.json",
-    "composer.lock",
-    "*.csproj",
-    "*.fsproj",
-    "*.vbproj",
-    "*.sln",
-    "directory.build.props",
-    "directory.packages.props",
-    "packages.config",
-    "packages.lock.json",
-    "global.json",
-    "nuget.config",
-    "cmakelists.txt",
-    "conanfile.txt",
-    "conanfile.py",
-    "vcpkg.json",
-    "meson.build",
-    "makefile",
-    ".nvmrc",
-    ".node-version",
-    ".python-version",
-    ".tool-versions",
-    ".npmrc",
-];
-
-/// Folders whose text files are requirement lists.
-const REQUIREMENT_FOLDERS: &[&str] = &["requirements"];
-
 /// What a path says.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct PathVerdict {
@@ -436,26 +360,13 @@ pub(crate) fn defines_main(text: &[u8]) -> bool {
     })
 }
 
-/// Whether the file is a manifest or a lock file.
+/// Whether the file says what to build or install, as manifests, lockfiles and settings of package managers do.
 pub(crate) fn is_manifest(path: &str) -> bool {
-    let (folders, name) = path.rsplit_once('/').unwrap_or(("", path));
-    let folder = folders.rsplit('/').next().unwrap_or(folders);
-    MANIFESTS.iter().any(|pattern| fits(pattern, name))
-        || (REQUIREMENT_FOLDERS.contains(&folder) && (fits("*.txt", name) || fits("*.in", name)))
-}
-
-/// Whether the name fits a pattern in which `*` is anything, without regard to ASCII case.
-fn fits(pattern: &str, name: &str) -> bool {
-    fn from(pattern: &[u8], name: &[u8]) -> bool {
-        match pattern.split_first() {
-            None => name.is_empty(),
-            Some((b'*', rest)) => (0..=name.len()).any(|skip| from(rest, &name[skip..])),
-            Some((first, rest)) => name
-                .split_first()
-                .is_some_and(|(byte, name)| byte.eq_ignore_ascii_case(first) && from(rest, name)),
-        }
-    }
-    from(pattern.as_bytes(), name.as_bytes())
+    let name = path.rsplit('/').next().unwrap_or(path);
+    package_file(path).is_some_and(|file| file.role != Role::Beside)
+        || ["makefile", ".tool-versions"]
+            .iter()
+            .any(|other| name.eq_ignore_ascii_case(other))
 }
 
 /// Whether a camel-case name ends in this word: the letter before it is no capital.

@@ -1,4 +1,6 @@
-//! The tables.
+//! The tables, and that no other crate keeps one of its own.
+
+mod alone;
 
 use atlas_facts::{
     Family, FolderOfTests, Language, PACKAGE_FILES, Role, ending_of, fits, folder_of_tests,
