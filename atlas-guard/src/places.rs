@@ -2,7 +2,7 @@
 
 use crate::BaseFiles;
 use crate::upstream::Upstream;
-use atlas_facts::project_files;
+use atlas_facts::{Family, Language, language_of, project_files};
 use regex::Regex;
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -113,15 +113,14 @@ static OTHERS: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 fn has_tests(path: &str, text: &str) -> bool {
-    match path.rsplit('.').next() {
-        // Go compiles such a file for tests alone, and snapshots are nothing else.
-        Some("go" | "snap") => true,
-        Some("py") => PYTHON.is_match(text),
-        Some("js" | "cjs" | "mjs" | "jsx" | "ts" | "cts" | "mts" | "tsx") => {
-            JAVASCRIPT.is_match(text)
-        }
-        Some("c" | "cc" | "cpp" | "cxx") => C.is_match(text),
-        _ => OTHERS.is_match(text),
+    match language_of(path).map(Language::family) {
+        // Go compiles such a file for tests alone.
+        Some(Family::Go) => true,
+        Some(Family::Python) => PYTHON.is_match(text),
+        Some(Family::JavaScript) => JAVASCRIPT.is_match(text),
+        Some(Family::C) => C.is_match(text),
+        // Snapshots are nothing else.
+        _ => path.rsplit('.').next() == Some("snap") || OTHERS.is_match(text),
     }
 }
 

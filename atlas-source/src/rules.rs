@@ -4,7 +4,7 @@
 //! `attestation.rs` are no tests. Where a table has a folder, everything below it counts, so
 //! fixtures and snapshots go with the tests that read them.
 
-use atlas_facts::{Role, fits, package_file};
+use atlas_facts::{Ending, Family, Language, Role, ending_of, fits, language_of, package_file};
 use regex::Regex;
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -88,38 +88,23 @@ const TEST_FILES: &[(&str, &str)] = &[
     ("ruby", "spec_helper.rb"),
     ("ruby", "test_helper.rb"),
     ("php", "*.phpt"),
-    ("c", "*_test.c"),
-    ("c", "*_test.cc"),
-    ("c", "*_test.cpp"),
-    ("c", "*_test.cxx"),
-    ("c", "*_tests.c"),
-    ("c", "*_tests.cc"),
-    ("c", "*_tests.cpp"),
-    ("c", "*_unittest.c"),
-    ("c", "*_unittest.cc"),
-    ("c", "*_unittest.cpp"),
-    ("c", "unittest*.c"),
-    ("c", "unittest*.cc"),
-    ("c", "unittest*.cpp"),
     ("c", "unittest*.h"),
-    ("c", "test_*.c"),
-    ("c", "test_*.cc"),
-    ("c", "test_*.cpp"),
-    ("c", "test.c"),
-    ("c", "test.cc"),
-    ("c", "test.cpp"),
-    ("c", "tests.c"),
-    ("c", "tests.cpp"),
     ("snapshot", "*.snap"),
 ];
 
-/// Names of JavaScript's test files without their extension, each with any of [`JAVASCRIPT`].
-const JAVASCRIPT_TESTS: &[&str] = &[
-    "test", "tests", "*-test", "*-tests", "*-spec", "*_test", "*_tests", "*_spec",
+/// Names of test files without their ending, for families whose sources have many endings; parted by spaces.
+const TEST_STEMS: &[(&str, Family, &str)] = &[
+    (
+        "javascript",
+        Family::JavaScript,
+        "test tests *-test *-tests *-spec *_test *_tests *_spec",
+    ),
+    (
+        "c",
+        Family::C,
+        "test tests test_* *_test *_tests *_unittest unittest*",
+    ),
 ];
-
-/// Extensions of JavaScript and TypeScript.
-const JAVASCRIPT: &[&str] = &["js", "jsx", "mjs", "cjs", "ts", "tsx", "mts", "cts"];
 
 /// Ends of file names in which a capital letter begins the word: `ParserTest.java`, not
 /// `Latest.java`.
@@ -270,14 +255,15 @@ impl PathRules {
             }
         }
         let (stem, extension) = name.rsplit_once('.').unwrap_or((name, ""));
-        if is_javascript(path)
-            && let Some(pattern) = JAVASCRIPT_TESTS.iter().find(|pattern| fits(pattern, stem))
-        {
-            return verdict(
-                true,
-                "test-file-javascript",
-                &format!("{pattern}.{extension}"),
-            );
+        let ending = ending_of(path).filter(|ending| ending.holds_tests);
+        let family = ending.map(|ending| ending.language.family());
+        for (label, of, stems) in TEST_STEMS {
+            if family == Some(*of)
+                && let Some(pattern) = stems.split(' ').find(|pattern| fits(pattern, stem))
+            {
+                let rule = format!("test-file-{label}");
+                return verdict(true, &rule, &format!("{pattern}.{extension}"));
+            }
         }
         for (language, extensions, words) in TEST_WORDS {
             if extensions.contains(&extension)
@@ -321,8 +307,7 @@ pub fn test_files<'a>(files: &[&'a str]) -> Vec<&'a str> {
 
 /// Whether the file is JavaScript or TypeScript by its name.
 pub(crate) fn is_javascript(path: &str) -> bool {
-    let extension = path.rsplit_once('.').map_or("", |(_, extension)| extension);
-    JAVASCRIPT.contains(&extension.to_ascii_lowercase().as_str())
+    language_of(path).is_some_and(Language::is_javascript)
 }
 
 /// Whether JavaScript or TypeScript text declares tests by the calls that all its runners have. Of a module that holds its tests
@@ -340,12 +325,9 @@ pub(crate) fn declares_javascript_tests(text: &[u8]) -> bool {
 /// so that its content must decide.
 pub(crate) fn may_be_test_program(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
-    let extensions = ["c", "cc", "cpp", "cxx"];
-    ["*test", "*tests"].iter().any(|stem| {
-        extensions
-            .iter()
-            .any(|extension| fits(&format!("{stem}.{extension}"), name))
-    })
+    let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
+    let is_c = |ending: Ending| ending.holds_tests && ending.language.family() == Family::C;
+    ending_of(path).is_some_and(is_c) && ["*test", "*tests"].iter().any(|end| fits(end, stem))
 }
 
 /// Whether C or C++ text defines `main`.
