@@ -2,7 +2,7 @@
 
 use crate::BaseFiles;
 use crate::upstream::Upstream;
-use atlas_facts::{Family, Language, language_of, project_files};
+use atlas_facts::{Family, FolderOfTests, Language, folder_of_tests, language_of, project_files};
 use regex::Regex;
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -15,52 +15,6 @@ pub(crate) struct Places {
     /// Folders with a file in or below them that is named as a test is.
     with_tests: BTreeSet<String>,
 }
-
-/// Folders of tests, whatever lies in them, when they stand at the root of a project.
-const FOLDERS: &[&str] = &[
-    "test",
-    "tests",
-    "spec",
-    "specs",
-    "__tests__",
-    "__mocks__",
-    "__snapshots__",
-    "__fixtures__",
-    "testdata",
-    "test-data",
-    "test_data",
-    "testcases",
-    "unittests",
-    "unit_tests",
-    "unit-tests",
-    "integration_tests",
-    "integration-tests",
-    "functional_tests",
-    "e2e",
-    "acceptance",
-    "testsuite",
-    "test-suite",
-    "androidTest",
-    "integrationTest",
-    "Test",
-    "Tests",
-    "cypress",
-];
-
-/// Folders that are of tests only where a test lies in them.
-const DOUBTFUL: &[&str] = &[
-    "testing",
-    "t",
-    "features",
-    "fixtures",
-    "snapshots",
-    "unit",
-    "checks",
-    "regress",
-];
-
-/// Folders that nothing but tests bears, at any depth.
-const CERTAIN: &[&str] = &["__tests__", "__mocks__", "__snapshots__", "testdata"];
 
 /// Files that make a folder the root of a project beside those of package managers.
 const BUILD_FILES: &[&str] = &["Makefile", "Makefile.am", "Rakefile"];
@@ -180,13 +134,16 @@ impl Places {
             let dotted = part.ends_with(".Tests")
                 || part.ends_with(".Test")
                 || part.ends_with("Tests") && part.contains('.');
-            let is_one = if CERTAIN.contains(&part) || dotted {
-                true
-            } else if FOLDERS.contains(&part) {
-                self.is_project(above, part) || self.with_tests.contains(folder)
-            } else {
-                DOUBTFUL.contains(&part) && self.with_tests.contains(folder)
-            };
+            let holds_tests = || self.with_tests.contains(folder);
+            let is_one = dotted
+                || match folder_of_tests(part) {
+                    Some(FolderOfTests::Certain) => true,
+                    Some(FolderOfTests::Usual | FolderOfTests::AtRoot) => {
+                        self.is_project(above, part) || holds_tests()
+                    }
+                    Some(FolderOfTests::Doubtful) => holds_tests(),
+                    None => false,
+                };
             if is_one {
                 return Some(folder);
             }

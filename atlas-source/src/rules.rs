@@ -4,37 +4,13 @@
 //! `attestation.rs` are no tests. Where a table has a folder, everything below it counts, so
 //! fixtures and snapshots go with the tests that read them.
 
-use atlas_facts::{Ending, Family, Language, Role, ending_of, fits, language_of, package_file};
+use atlas_facts::{
+    Ending, Family, FolderOfTests, Language, Role, ending_of, fits, folder_of_tests, language_of,
+    package_file,
+};
 use regex::Regex;
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
-
-/// Folders, at any depth, whose files belong to tests. Compared without regard to case.
-const TEST_FOLDERS: &[&str] = &[
-    "test",
-    "tests",
-    "__tests__",
-    "__test__",
-    "__snapshots__",
-    "__fixtures__",
-    "__mocks__",
-    "e2e",
-    "testdata",
-    "test-data",
-    "test_data",
-    "unittest",
-    "unittests",
-    "unit_tests",
-    "functional_tests",
-    "integration_tests",
-    "integration-tests",
-    "androidtest",
-    "integrationtest",
-    "testfixtures",
-    "test-fixtures",
-    "test_fixtures",
-    "cypress",
-];
 
 /// Folders that count only at the root: below it they are parts of libraries.
 const TOP_TEST_FOLDERS: &[&str] = &["testing", "t"];
@@ -235,7 +211,7 @@ impl PathRules {
             if GOLD_FOLDERS.contains(&lower.as_str()) {
                 return verdict(false, "gold-folder", &format!("{folder}/"));
             }
-            let known = TEST_FOLDERS.contains(&lower.as_str())
+            let known = is_test_folder(folder)
                 || self.folders.contains(lower.as_str())
                 || (depth == 0 && TOP_TEST_FOLDERS.contains(&lower.as_str()))
                 || TEST_FOLDER_ENDS
@@ -303,6 +279,14 @@ pub fn test_files<'a>(files: &[&'a str]) -> Vec<&'a str> {
     let rules = PathRules::new(files.iter().copied());
     let tests = files.iter().filter(|path| rules.decide(path).test);
     tests.copied().collect()
+}
+
+/// Whether everything in a folder of this name belongs to tests, at any depth.
+fn is_test_folder(name: &str) -> bool {
+    matches!(
+        folder_of_tests(name),
+        Some(FolderOfTests::Certain | FolderOfTests::Usual)
+    )
 }
 
 /// Whether the file is JavaScript or TypeScript by its name.
