@@ -2,11 +2,12 @@
 
 use crate::base::BaseFiles;
 use crate::command::Command;
-use crate::family::{Family, families};
+use crate::family::families;
 use crate::guard::GuardInput;
 use crate::places::{Places, folder_of, name_of};
 use crate::upstream::{Upstream, Version};
 use atlas_core::{FileContent, FileMode, Overlay};
+use atlas_facts::Family;
 use std::collections::BTreeSet;
 
 /// What is the same for all files of a prediction.

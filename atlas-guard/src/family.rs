@@ -1,25 +1,10 @@
 //! Which languages' rules apply to a run.
 
 use crate::command::Command;
+use atlas_facts::Family;
 use std::collections::BTreeSet;
 
-/// Languages with rules of their own.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Family {
-    Python,
-    JavaScript,
-    Go,
-    Rust,
-    Ruby,
-    Php,
-    Java,
-    Cpp,
-    DotNet,
-}
-
-use Family::{Cpp, DotNet, Go, Java, JavaScript, Php, Python, Ruby, Rust};
-
-const ALL: [Family; 9] = [Python, JavaScript, Go, Rust, Ruby, Php, Java, Cpp, DotNet];
+use Family::{C, DotNet, Go, Java, JavaScript, Php, Python, Ruby, Rust};
 
 /// Log parsers, language ids and programs, by family.
 const NAMES: &[(Family, &[&str])] = &[
@@ -105,7 +90,7 @@ const NAMES: &[(Family, &[&str])] = &[
         ],
     ),
     (
-        Cpp,
+        C,
         &[
             "ctest", "gtest", "catch2", "doctest", "boost", "automake", "check", "cmocka", "cunit",
             "meson", "unity", "cppunit", "handmade", "c", "cpp", "cmake", "ninja",
@@ -141,7 +126,7 @@ pub(crate) fn families(parser: &str, language: &str, command: &Command) -> BTree
         }
     }
     if found.is_empty() {
-        found.extend(ALL);
+        found.extend(NAMES.iter().map(|(family, _)| *family));
     }
     found
 }

@@ -2,6 +2,7 @@
 
 use crate::BaseFiles;
 use crate::upstream::Upstream;
+use atlas_facts::{Family, FolderOfTests, Language, folder_of_tests, language_of, project_files};
 use regex::Regex;
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -15,71 +16,8 @@ pub(crate) struct Places {
     with_tests: BTreeSet<String>,
 }
 
-/// Folders of tests, whatever lies in them, when they stand at the root of a project.
-const FOLDERS: &[&str] = &[
-    "test",
-    "tests",
-    "spec",
-    "specs",
-    "__tests__",
-    "__mocks__",
-    "__snapshots__",
-    "__fixtures__",
-    "testdata",
-    "test-data",
-    "test_data",
-    "testcases",
-    "unittests",
-    "unit_tests",
-    "unit-tests",
-    "integration_tests",
-    "integration-tests",
-    "functional_tests",
-    "e2e",
-    "acceptance",
-    "testsuite",
-    "test-suite",
-    "androidTest",
-    "integrationTest",
-    "Test",
-    "Tests",
-    "cypress",
-];
-
-/// Folders that are of tests only where a test lies in them.
-const DOUBTFUL: &[&str] = &[
-    "testing",
-    "t",
-    "features",
-    "fixtures",
-    "snapshots",
-    "unit",
-    "checks",
-    "regress",
-];
-
-/// Folders that nothing but tests bears, at any depth.
-const CERTAIN: &[&str] = &["__tests__", "__mocks__", "__snapshots__", "testdata"];
-
-/// Files that make a folder the root of a project.
-const PROJECT: &[&str] = &[
-    "package.json",
-    "Cargo.toml",
-    "pom.xml",
-    "build.gradle",
-    "build.gradle.kts",
-    "composer.json",
-    "setup.py",
-    "setup.cfg",
-    "pyproject.toml",
-    "go.mod",
-    "CMakeLists.txt",
-    "Makefile",
-    "Makefile.am",
-    "meson.build",
-    "Gemfile",
-    "Rakefile",
-];
+/// Files that make a folder the root of a project beside those of package managers.
+const BUILD_FILES: &[&str] = &["Makefile", "Makefile.am", "Rakefile"];
 
 static NAMED: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(
@@ -129,15 +67,14 @@ static OTHERS: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 fn has_tests(path: &str, text: &str) -> bool {
-    match path.rsplit('.').next() {
-        // Go compiles such a file for tests alone, and snapshots are nothing else.
-        Some("go" | "snap") => true,
-        Some("py") => PYTHON.is_match(text),
-        Some("js" | "cjs" | "mjs" | "jsx" | "ts" | "cts" | "mts" | "tsx") => {
-            JAVASCRIPT.is_match(text)
-        }
-        Some("c" | "cc" | "cpp" | "cxx") => C.is_match(text),
-        _ => OTHERS.is_match(text),
+    match language_of(path).map(Language::family) {
+        // Go compiles such a file for tests alone.
+        Some(Family::Go) => true,
+        Some(Family::Python) => PYTHON.is_match(text),
+        Some(Family::JavaScript) => JAVASCRIPT.is_match(text),
+        Some(Family::C) => C.is_match(text),
+        // Snapshots are nothing else.
+        _ => path.rsplit('.').next() == Some("snap") || OTHERS.is_match(text),
     }
 }
 
@@ -197,13 +134,16 @@ impl Places {
             let dotted = part.ends_with(".Tests")
                 || part.ends_with(".Test")
                 || part.ends_with("Tests") && part.contains('.');
-            let is_one = if CERTAIN.contains(&part) || dotted {
-                true
-            } else if FOLDERS.contains(&part) {
-                self.is_project(above, part) || self.with_tests.contains(folder)
-            } else {
-                DOUBTFUL.contains(&part) && self.with_tests.contains(folder)
-            };
+            let holds_tests = || self.with_tests.contains(folder);
+            let is_one = dotted
+                || match folder_of_tests(part) {
+                    Some(FolderOfTests::Certain) => true,
+                    Some(FolderOfTests::Usual | FolderOfTests::AtRoot) => {
+                        self.is_project(above, part) || holds_tests()
+                    }
+                    Some(FolderOfTests::Doubtful) => holds_tests(),
+                    None => false,
+                };
             if is_one {
                 return Some(folder);
             }
@@ -219,9 +159,9 @@ impl Places {
                 .iter()
                 .any(|kind| self.is_folder(&format!("{folder}/test/{kind}")));
         let marked = || {
-            PROJECT
-                .iter()
-                .any(|file| self.known.contains(&format!("{folder}/{file}")))
+            let of_packages = project_files().map(|file| file.name);
+            let mut files = of_packages.chain(BUILD_FILES.iter().copied());
+            files.any(|file| self.known.contains(&format!("{folder}/{file}")))
         };
         folder.is_empty() || java || marked()
     }

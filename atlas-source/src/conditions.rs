@@ -5,6 +5,7 @@ use crate::apply::entries;
 use crate::modified::{Span, spans};
 use crate::scratch::{Scratch, TreeSide};
 use atlas_core::{Error, Evidence, Patch};
+use atlas_facts::ending_of;
 use regex::Regex;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -128,14 +129,9 @@ pub(crate) async fn conditions(
     Ok(found)
 }
 
-/// Whether the file is in a language whose tests are known.
+/// Whether the file is one in which tests are written.
 fn is_read(path: &str) -> bool {
-    const ENDINGS: &[&str] = &[
-        "py", "rb", "rs", "go", "js", "jsx", "mjs", "cjs", "ts", "tsx", "mts", "cts", "java",
-        "groovy", "kt", "php", "cs", "c", "cc", "cpp", "cxx",
-    ];
-    path.rsplit_once('.')
-        .is_some_and(|(_, end)| ENDINGS.contains(&end))
+    ending_of(path).is_some_and(|ending| ending.holds_tests)
 }
 
 /// Whether a line names the folder in a path: `"tests/compile-fail/**/*.rs"`.

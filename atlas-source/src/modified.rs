@@ -6,6 +6,7 @@ use crate::remarks::is_remark;
 use crate::rust_items;
 use crate::scratch::{Scratch, TreeSide};
 use atlas_core::{Error, FilePatch, HunkLineKind, Patch};
+use atlas_facts::{Language, language_of};
 use regex::Regex;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
@@ -20,38 +21,38 @@ pub(crate) struct Span {
 
 /// How the tests of a language begin. The first group that took part is the name.
 struct Starts {
-    extensions: &'static [&'static str],
+    languages: &'static [Language],
     pattern: &'static str,
 }
 
 /// Languages whose tests are found by a pattern and end where their braces do.
 const BRACED: &[Starts] = &[
     Starts {
-        extensions: &["go"],
+        languages: &[Language::Go],
         pattern: r"^func (?:\([^)]*\) )?((?:Test|Fuzz|Example)\w*)\(",
     },
     Starts {
-        extensions: &["js", "jsx", "mjs", "cjs", "ts", "tsx", "mts", "cts"],
+        languages: &[Language::JavaScript, Language::TypeScript],
         pattern: r#"^\s*(?:(?:it|test|specify)(?:\.\w+)*|(?:\w+\.)*test[A-Z]\w*)(?:\([^'"`]*\))?\(\s*(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|`((?:[^`\\]|\\.)*)`)"#,
     },
     Starts {
-        extensions: &["java", "groovy"],
+        languages: &[Language::Java, Language::Groovy],
         pattern: r"^\s*(?:(?:public|protected|private|final|static) )*void (\w+)\(",
     },
     Starts {
-        extensions: &["kt", "kts"],
+        languages: &[Language::Kotlin],
         pattern: r"^\s*(?:(?:public|internal|suspend) )*fun (?:`([^`]+)`|(\w+))\(",
     },
     Starts {
-        extensions: &["php"],
+        languages: &[Language::Php],
         pattern: r"^\s*(?:(?:public|final|static) )*function (test\w*)\(",
     },
     Starts {
-        extensions: &["cs"],
+        languages: &[Language::CSharp],
         pattern: r"^\s*public (?:async )?(?:void|Task) (\w+)\(",
     },
     Starts {
-        extensions: &["c", "cc", "cpp", "cxx", "h", "hpp"],
+        languages: &[Language::C, Language::Cpp],
         pattern: r#"^\s*(?:(?:(?:TYPED_)?TEST(?:_F|_P|_CASE)?|SCENARIO|SECTION|TEMPLATE_TEST_CASE|TEST_CASE_TEMPLATE)\s*\(|(?:TEST_CASE_(?:METHOD|FIXTURE)|SCENARIO_METHOD)\s*\([^"]*,)\s*(?:"((?:[^"\\]|\\.)*)"|(\w+(?:\s*,\s*\w+)?))|^\s*BOOST_(?:AUTO|FIXTURE|DATA)_TEST_CASE(?:_TEMPLATE)?\s*\(\s*(\w+)|^(?:static )?(?:void|int) (test\w*)\("#,
     },
 ];
@@ -169,11 +170,13 @@ fn changed(file: &FilePatch, old: &[Span], new: &[Span], names: &mut BTreeSet<St
 }
 
 pub(crate) fn spans(path: &str, text: &str) -> Vec<Span> {
-    let extension = path.rsplit_once('.').map_or("", |(_, extension)| extension);
-    match extension {
-        "py" => python(text),
-        "rb" => ruby(text),
-        "rs" => rust_items::read(text)
+    let Some(language) = language_of(path) else {
+        return Vec::new();
+    };
+    match language {
+        Language::Python => python(text),
+        Language::Ruby => ruby(text),
+        Language::Rust => rust_items::read(text)
             .functions
             .into_iter()
             .map(|function| Span {
@@ -185,7 +188,7 @@ pub(crate) fn spans(path: &str, text: &str) -> Vec<Span> {
         _ => BRACED
             .iter()
             .zip(PATTERNS.iter())
-            .find(|(starts, _)| starts.extensions.contains(&extension))
+            .find(|(starts, _)| starts.languages.contains(&language))
             .and_then(|(_, pattern)| pattern.as_ref())
             .map(|pattern| braced(text, pattern))
             .unwrap_or_default(),

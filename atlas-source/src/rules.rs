@@ -4,36 +4,13 @@
 //! `attestation.rs` are no tests. Where a table has a folder, everything below it counts, so
 //! fixtures and snapshots go with the tests that read them.
 
+use atlas_facts::{
+    Ending, Family, FolderOfTests, Language, Role, ending_of, fits, folder_of_tests, language_of,
+    package_file,
+};
 use regex::Regex;
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
-
-/// Folders, at any depth, whose files belong to tests. Compared without regard to case.
-const TEST_FOLDERS: &[&str] = &[
-    "test",
-    "tests",
-    "__tests__",
-    "__test__",
-    "__snapshots__",
-    "__fixtures__",
-    "__mocks__",
-    "e2e",
-    "testdata",
-    "test-data",
-    "test_data",
-    "unittest",
-    "unittests",
-    "unit_tests",
-    "functional_tests",
-    "integration_tests",
-    "integration-tests",
-    "androidtest",
-    "integrationtest",
-    "testfixtures",
-    "test-fixtures",
-    "test_fixtures",
-    "cypress",
-];
 
 /// Folders that count only at the root: below it they are parts of libraries.
 const TOP_TEST_FOLDERS: &[&str] = &["testing", "t"];
@@ -87,38 +64,23 @@ const TEST_FILES: &[(&str, &str)] = &[
     ("ruby", "spec_helper.rb"),
     ("ruby", "test_helper.rb"),
     ("php", "*.phpt"),
-    ("c", "*_test.c"),
-    ("c", "*_test.cc"),
-    ("c", "*_test.cpp"),
-    ("c", "*_test.cxx"),
-    ("c", "*_tests.c"),
-    ("c", "*_tests.cc"),
-    ("c", "*_tests.cpp"),
-    ("c", "*_unittest.c"),
-    ("c", "*_unittest.cc"),
-    ("c", "*_unittest.cpp"),
-    ("c", "unittest*.c"),
-    ("c", "unittest*.cc"),
-    ("c", "unittest*.cpp"),
     ("c", "unittest*.h"),
-    ("c", "test_*.c"),
-    ("c", "test_*.cc"),
-    ("c", "test_*.cpp"),
-    ("c", "test.c"),
-    ("c", "test.cc"),
-    ("c", "test.cpp"),
-    ("c", "tests.c"),
-    ("c", "tests.cpp"),
     ("snapshot", "*.snap"),
 ];
 
-/// Names of JavaScript's test files without their extension, each with any of [`JAVASCRIPT`].
-const JAVASCRIPT_TESTS: &[&str] = &[
-    "test", "tests", "*-test", "*-tests", "*-spec", "*_test", "*_tests", "*_spec",
+/// Names of test files without their ending, for families whose sources have many endings; parted by spaces.
+const TEST_STEMS: &[(&str, Family, &str)] = &[
+    (
+        "javascript",
+        Family::JavaScript,
+        "test tests *-test *-tests *-spec *_test *_tests *_spec",
+    ),
+    (
+        "c",
+        Family::C,
+        "test tests test_* *_test *_tests *_unittest unittest*",
+    ),
 ];
-
-/// Extensions of JavaScript and TypeScript.
-const JAVASCRIPT: &[&str] = &["js", "jsx", "mjs", "cjs", "ts", "tsx", "mts", "cts"];
 
 /// Ends of file names in which a capital letter begins the word: `ParserTest.java`, not
 /// `Latest.java`.
@@ -194,83 +156,6 @@ const PROJECT_FILES: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// Names of manifests and lock files, `*` for anything.
-const MANIFESTS: &[&str] = &[
-    "package.json",
-    "package-lock.json",
-    "npm-shrinkwrap.json",
-    "yarn.lock",
-    "pnpm-lock.yaml",
-    "pnpm-workspace.yaml",
-    "bun.lock",
-    "bun.lockb",
-    "deno.json",
-    "deno.lock",
-    "lerna.json",
-    "pyproject.toml",
-    "setup.py",
-    "setup.cfg",
-    "requirements*.txt",
-    "requirements*.in",
-    "constraints*.txt",
-    "pipfile",
-    "pipfile.lock",
-    "poetry.lock",
-    "uv.lock",
-    "pdm.lock",
-    "environment.yml",
-    "environment.yaml",
-    "tox.ini",
-    "noxfile.py",
-    "go.mod",
-    "go.sum",
-    "go.work",
-    "go.work.sum",
-    "cargo.toml",
-    "cargo.lock",
-    "rust-toolchain",
-    "rust-toolchain.toml",
-    "pom.xml",
-    "build.gradle",
-    "build.gradle.kts",
-    "settings.gradle",
-    "settings.gradle.kts",
-    "gradle.properties",
-    "gradle-wrapper.properties",
-    "libs.versions.toml",
-    "gradle.lockfile",
-    "gemfile",
-    "gemfile.lock",
-    "*.gemspec",
-    ".ruby-version",
-    "composer.json",
-    "composer.lock",
-    "*.csproj",
-    "*.fsproj",
-    "*.vbproj",
-    "*.sln",
-    "directory.build.props",
-    "directory.packages.props",
-    "packages.config",
-    "packages.lock.json",
-    "global.json",
-    "nuget.config",
-    "cmakelists.txt",
-    "conanfile.txt",
-    "conanfile.py",
-    "vcpkg.json",
-    "meson.build",
-    "makefile",
-    ".nvmrc",
-    ".node-version",
-    ".python-version",
-    ".tool-versions",
-    ".npmrc",
-];
-
-/// Folders whose text files are requirement lists.
-const REQUIREMENT_FOLDERS: &[&str] = &["requirements"];
-
 /// What a path says.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct PathVerdict {
@@ -326,7 +211,7 @@ impl PathRules {
             if GOLD_FOLDERS.contains(&lower.as_str()) {
                 return verdict(false, "gold-folder", &format!("{folder}/"));
             }
-            let known = TEST_FOLDERS.contains(&lower.as_str())
+            let known = is_test_folder(folder)
                 || self.folders.contains(lower.as_str())
                 || (depth == 0 && TOP_TEST_FOLDERS.contains(&lower.as_str()))
                 || TEST_FOLDER_ENDS
@@ -346,14 +231,15 @@ impl PathRules {
             }
         }
         let (stem, extension) = name.rsplit_once('.').unwrap_or((name, ""));
-        if is_javascript(path)
-            && let Some(pattern) = JAVASCRIPT_TESTS.iter().find(|pattern| fits(pattern, stem))
-        {
-            return verdict(
-                true,
-                "test-file-javascript",
-                &format!("{pattern}.{extension}"),
-            );
+        let ending = ending_of(path).filter(|ending| ending.holds_tests);
+        let family = ending.map(|ending| ending.language.family());
+        for (label, of, stems) in TEST_STEMS {
+            if family == Some(*of)
+                && let Some(pattern) = stems.split(' ').find(|pattern| fits(pattern, stem))
+            {
+                let rule = format!("test-file-{label}");
+                return verdict(true, &rule, &format!("{pattern}.{extension}"));
+            }
         }
         for (language, extensions, words) in TEST_WORDS {
             if extensions.contains(&extension)
@@ -395,10 +281,17 @@ pub fn test_files<'a>(files: &[&'a str]) -> Vec<&'a str> {
     tests.copied().collect()
 }
 
+/// Whether everything in a folder of this name belongs to tests, at any depth.
+fn is_test_folder(name: &str) -> bool {
+    matches!(
+        folder_of_tests(name),
+        Some(FolderOfTests::Certain | FolderOfTests::Usual)
+    )
+}
+
 /// Whether the file is JavaScript or TypeScript by its name.
 pub(crate) fn is_javascript(path: &str) -> bool {
-    let extension = path.rsplit_once('.').map_or("", |(_, extension)| extension);
-    JAVASCRIPT.contains(&extension.to_ascii_lowercase().as_str())
+    language_of(path).is_some_and(Language::is_javascript)
 }
 
 /// Whether JavaScript or TypeScript text declares tests by the calls that all its runners have. Of a module that holds its tests
@@ -416,12 +309,9 @@ pub(crate) fn declares_javascript_tests(text: &[u8]) -> bool {
 /// so that its content must decide.
 pub(crate) fn may_be_test_program(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
-    let extensions = ["c", "cc", "cpp", "cxx"];
-    ["*test", "*tests"].iter().any(|stem| {
-        extensions
-            .iter()
-            .any(|extension| fits(&format!("{stem}.{extension}"), name))
-    })
+    let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
+    let is_c = |ending: Ending| ending.holds_tests && ending.language.family() == Family::C;
+    ending_of(path).is_some_and(is_c) && ["*test", "*tests"].iter().any(|end| fits(end, stem))
 }
 
 /// Whether C or C++ text defines `main`.
@@ -436,26 +326,13 @@ pub(crate) fn defines_main(text: &[u8]) -> bool {
     })
 }
 
-/// Whether the file is a manifest or a lock file.
+/// Whether the file says what to build or install, as manifests, lockfiles and settings of package managers do.
 pub(crate) fn is_manifest(path: &str) -> bool {
-    let (folders, name) = path.rsplit_once('/').unwrap_or(("", path));
-    let folder = folders.rsplit('/').next().unwrap_or(folders);
-    MANIFESTS.iter().any(|pattern| fits(pattern, name))
-        || (REQUIREMENT_FOLDERS.contains(&folder) && (fits("*.txt", name) || fits("*.in", name)))
-}
-
-/// Whether the name fits a pattern in which `*` is anything, without regard to ASCII case.
-fn fits(pattern: &str, name: &str) -> bool {
-    fn from(pattern: &[u8], name: &[u8]) -> bool {
-        match pattern.split_first() {
-            None => name.is_empty(),
-            Some((b'*', rest)) => (0..=name.len()).any(|skip| from(rest, &name[skip..])),
-            Some((first, rest)) => name
-                .split_first()
-                .is_some_and(|(byte, name)| byte.eq_ignore_ascii_case(first) && from(rest, name)),
-        }
-    }
-    from(pattern.as_bytes(), name.as_bytes())
+    let name = path.rsplit('/').next().unwrap_or(path);
+    package_file(path).is_some_and(|file| file.role != Role::Beside)
+        || ["makefile", ".tool-versions"]
+            .iter()
+            .any(|other| name.eq_ignore_ascii_case(other))
 }
 
 /// Whether a camel-case name ends in this word: the letter before it is no capital.

@@ -3,6 +3,7 @@
 use crate::rules::{PathRules, is_manifest};
 use crate::scratch::Scratch;
 use atlas_core::Error;
+use atlas_facts::language_of;
 
 /// Endings of files that hold data. Scripts, sources and settings of tools are none.
 const DATA: &[&str] = &[
@@ -11,13 +12,10 @@ const DATA: &[&str] = &[
     "gif", "svg", "pdf", "wasm", "sql", "log",
 ];
 
-/// Endings of sources that may read data.
+/// Endings of files that may read data beside sources of the known languages.
 const SOURCES: &[&str] = &[
-    "py", "pyx", "js", "jsx", "mjs", "cjs", "ts", "tsx", "mts", "cts", "vue", "svelte", "go", "rs",
-    "java", "kt", "kts", "scala", "groovy", "rb", "php", "c", "h", "cc", "cpp", "cxx", "hpp", "hh",
-    "hxx", "inc", "cs", "fs", "vb", "swift", "sh", "bash", "pl", "lua", "toml", "cfg", "ini",
-    "gradle", "cmake", "am", "in", "mk", "gemspec", "json", "xml", "yaml", "yml", "html", "htm",
-    "css", "scss", "less", "erb", "twig", "j2", "tmpl",
+    "inc", "swift", "pl", "lua", "toml", "cfg", "ini", "cmake", "am", "in", "mk", "json", "xml",
+    "yaml", "yml", "html", "htm", "css", "scss", "less", "erb", "twig", "j2", "tmpl",
 ];
 
 /// Those of them that are settings of tools, which name folders for reasons of their own.
@@ -54,7 +52,7 @@ pub(crate) async fn reader(
     }
     let mut test = None;
     for found in grep(scratch, tree, ["-F", "-e"], name).await? {
-        if found == path || is_tool(&found) || !ends_in(&found, SOURCES) {
+        if found == path || is_tool(&found) || !may_read(&found) {
             continue;
         }
         if !rules.decide(&found).test {
@@ -64,10 +62,7 @@ pub(crate) async fn reader(
     }
     let Some(test) = test else { return Ok(None) };
     let is_product = |found: &String| {
-        ends_in(found, SOURCES)
-            && !ends_in(found, SETTINGS)
-            && !is_tool(found)
-            && !rules.decide(found).test
+        may_read(found) && !ends_in(found, SETTINGS) && !is_tool(found) && !rules.decide(found).test
     };
     let escaped: String = folder.chars().fold(String::new(), |mut text, c| {
         if !c.is_alphanumeric() && c != '_' && c != '-' {
@@ -110,6 +105,10 @@ async fn grep(
         .filter_map(|found| found.strip_prefix(&start))
         .map(str::to_owned)
         .collect())
+}
+
+fn may_read(path: &str) -> bool {
+    language_of(path).is_some() || ends_in(path, SOURCES)
 }
 
 fn ends_in(path: &str, endings: &[&str]) -> bool {

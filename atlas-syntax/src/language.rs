@@ -1,5 +1,6 @@
 //! The languages, and their grammars.
 
+use atlas_facts::{Language as Facts, ending_of};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use tree_sitter::{Parser, Tree};
@@ -53,23 +54,20 @@ impl Language {
 
     /// The language of a file by its name; none for what is no source of these languages.
     pub fn of_path(path: &str) -> Option<Self> {
-        let name = path.rsplit('/').next().unwrap_or(path);
-        let (_, extension) = name.rsplit_once('.').unwrap_or(("", name));
-        Some(match extension {
-            "c" | "h" => Self::C,
-            "cc" | "cpp" | "cxx" | "c++" | "C" | "hh" | "hpp" | "hxx" | "ipp" | "tpp" | "inl" => {
-                Self::Cpp
-            }
-            "cs" => Self::CSharp,
-            "go" => Self::Go,
-            "java" => Self::Java,
-            "js" | "mjs" | "cjs" | "jsx" => Self::JavaScript,
-            "php" | "phtml" | "phpt" => Self::Php,
-            "py" | "pyi" | "pyw" => Self::Python,
-            "rb" | "rake" | "gemspec" | "Rakefile" | "Gemfile" => Self::Ruby,
-            "rs" => Self::Rust,
-            "ts" | "mts" | "cts" => Self::TypeScript,
-            "tsx" => Self::Tsx,
+        let ending = ending_of(path)?;
+        Some(match ending.language {
+            Facts::C => Self::C,
+            Facts::Cpp => Self::Cpp,
+            Facts::CSharp => Self::CSharp,
+            Facts::Go => Self::Go,
+            Facts::Java => Self::Java,
+            Facts::JavaScript => Self::JavaScript,
+            Facts::Php => Self::Php,
+            Facts::Python => Self::Python,
+            Facts::Ruby => Self::Ruby,
+            Facts::Rust => Self::Rust,
+            Facts::TypeScript if ending.text == "tsx" => Self::Tsx,
+            Facts::TypeScript => Self::TypeScript,
             _ => return None,
         })
     }

@@ -25,6 +25,7 @@ use crate::system;
 use crate::toolbox::{self, CTEST, MADE_OF, MESON, RESULTS};
 use crate::tree::Tree;
 use atlas_core::{CompiledProducts, EnvironmentPlan, Evidence, ReportSpec};
+use atlas_facts::{Family, Language, PackageFile, Role, language_of, project_files};
 use compiler::Needs;
 use packages::Wanted;
 
@@ -35,20 +36,6 @@ const SOURCES: &[&str] = &[
 
 /// Those of them that others include.
 const HEADERS: &[&str] = &["h", "hpp", "hh", "hxx", "ipp"];
-
-/// Manifests of other languages.
-const OTHERS: &[&str] = &[
-    "Cargo.toml",
-    "Gemfile",
-    "build.gradle",
-    "build.gradle.kts",
-    "composer.json",
-    "go.mod",
-    "package.json",
-    "pom.xml",
-    "pyproject.toml",
-    "setup.py",
-];
 
 /// How much of a language with these file name endings is there.
 pub(crate) fn presence(tree: &Tree, ends: &[&str]) -> Presence {
@@ -107,15 +94,13 @@ fn manifest(tree: &Tree) -> Option<&str> {
         return Some(found);
     }
     // A `package.json` beside no script at all is that of C's own package managers, or of a site.
-    let is_served = |path: &&str| {
-        const SCRIPTS: &[&str] = &["js", "mjs", "cjs", "jsx", "ts", "mts", "cts", "tsx"];
-        let is_script = |file: &str| {
-            file.rsplit_once('.')
-                .is_some_and(|(_, end)| SCRIPTS.contains(&end))
-        };
-        tree.has(path) && (*path != "package.json" || tree.files().any(is_script))
+    let is_served = |path: &str| {
+        let is_script = |file: &str| language_of(file).is_some_and(Language::is_javascript);
+        tree.has(path) && (path != "package.json" || tree.files().any(is_script))
     };
-    if OTHERS.iter().any(is_served) {
+    // Settings of tools as `setup.cfg` lie beside C, too.
+    let is_foreign = |file: &PackageFile| file.family != Family::C && file.role != Role::Tools;
+    if project_files().any(|file| is_foreign(file) && is_served(file.name)) {
         return None;
     }
     in_root(&weak).or_else(|| {

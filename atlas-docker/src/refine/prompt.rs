@@ -6,6 +6,7 @@ use crate::tree::Tree;
 use atlas_core::{
     AGENTIC, ChatMessage, CompletionRequest, EnvironmentPlan, ModelPhase, Repository, Role,
 };
+use atlas_facts::package_file;
 use serde_json::{Map, Value, json};
 use std::fmt::Write as _;
 
@@ -202,31 +203,19 @@ fn question(asked: &Asked<'_>) -> String {
 /// Files that say how a repository is built and tested.
 fn is_manifest(path: &str) -> bool {
     const NAMES: &[&str] = &[
-        "CMakeLists.txt",
         "CONTRIBUTING.md",
-        "Cargo.toml",
         "Dockerfile",
-        "Gemfile",
         "Makefile",
         "README.md",
         "README.rst",
         "Rakefile",
-        "build.gradle",
-        "build.gradle.kts",
         "build.xml",
-        "composer.json",
         "configure.ac",
-        "go.mod",
-        "meson.build",
-        "package.json",
-        "pom.xml",
-        "pyproject.toml",
-        "setup.cfg",
-        "setup.py",
-        "tox.ini",
     ];
     let file = path.rsplit('/').next().unwrap_or(path);
-    NAMES.contains(&file) || path.starts_with(".github/workflows/")
+    package_file(path).is_some_and(|file| file.role.marks_project())
+        || NAMES.contains(&file)
+        || path.starts_with(".github/workflows/")
 }
 
 /// The beginning of a text, whole characters of at most so many bytes.

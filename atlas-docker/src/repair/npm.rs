@@ -2,6 +2,7 @@
 
 use super::{Change, Repair, Symptom};
 use crate::tree::Tree;
+use atlas_facts::{Family, language_of};
 use regex::Regex;
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
@@ -184,9 +185,6 @@ fn reaches(packages: &Map<String, Value>, root: &str, wanted: &str) -> bool {
 
 /// Whether a source, a test, a setting or a script that builds or tests names the package.
 fn is_needed(tree: &Tree, manifest: &Value, name: &str) -> bool {
-    const CODE: &[&str] = &[
-        "js", "jsx", "mjs", "cjs", "ts", "tsx", "mts", "cts", "vue", "svelte",
-    ];
     let quoted = |text: &str| {
         text.match_indices(name).any(|(at, _)| {
             let before = text[..at].chars().next_back();
@@ -202,8 +200,7 @@ fn is_needed(tree: &Tree, manifest: &Value, name: &str) -> bool {
             || LINTERS.iter().any(|start| file.starts_with(start))
     };
     let is_code = |path: &str| {
-        path.rsplit_once('.')
-            .is_some_and(|(_, ending)| CODE.contains(&ending))
+        language_of(path).is_some_and(|language| language.family() == Family::JavaScript)
     };
     let is_setting = |path: &str| {
         let file = path.rsplit('/').next().unwrap_or(path);

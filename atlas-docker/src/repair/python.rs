@@ -3,20 +3,17 @@
 use super::change::resolved_as_of;
 use super::tables::MODULES;
 use super::{Change, Repair, Symptom};
+use atlas_facts::{Family, package_file};
 use regex::Regex;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-/// Files that name distributions.
+/// Files that name distributions, and lists that are not called as most are: `tools/test-requires.txt`.
 fn names_distributions(path: &str) -> bool {
-    let file = path.rsplit('/').next().unwrap_or(path);
-    let ending = file.rsplit_once('.').map_or("", |(_, ending)| ending);
-    matches!(
-        file,
-        "pyproject.toml" | "setup.py" | "tox.ini" | "noxfile.py" | "Pipfile" | "environment.yml"
-    ) || path.starts_with(".github/workflows/")
-        || file == "setup.cfg"
-        || matches!(ending, "txt" | "in") && path.contains("require")
+    let known = package_file(path);
+    known.is_some_and(|file| file.family == Family::Python && file.role.declares())
+        || path.starts_with(".github/workflows/")
+        || path.contains("require") && [".txt", ".in"].iter().any(|end| path.ends_with(end))
 }
 
 /// A module that cannot be imported, is none of the repository's, and whose distribution the table

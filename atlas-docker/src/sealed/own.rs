@@ -1,5 +1,6 @@
 //! What a checkout says of its own packages.
 
+use atlas_facts::{Role, package_file};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
@@ -7,24 +8,6 @@ use std::path::Path;
 const MANIFEST_BYTES: u64 = 1 << 20;
 /// Largest lockfile that is read.
 const LOCK_BYTES: u64 = 64 << 20;
-/// Lockfiles of all languages.
-const LOCKS: &[&str] = &[
-    "package-lock.json",
-    "npm-shrinkwrap.json",
-    "yarn.lock",
-    "pnpm-lock.yaml",
-    "bun.lock",
-    "poetry.lock",
-    "uv.lock",
-    "pdm.lock",
-    "Pipfile.lock",
-    "Cargo.lock",
-    "Gemfile.lock",
-    "gems.locked",
-    "composer.lock",
-    "go.sum",
-    "packages.lock.json",
-];
 
 /// The repository's own packages: name as its registry has it -> version, where the manifest says.
 pub(super) type Packages = BTreeMap<String, Option<String>>;
@@ -60,10 +43,13 @@ impl Own {
             let Some(file) = entry.file_name().to_str() else {
                 continue;
             };
-            let lock = LOCKS.contains(&file);
+            let Some(known) = package_file(file) else {
+                continue;
+            };
+            let lock = known.role == Role::Lock;
             let limit = if lock { LOCK_BYTES } else { MANIFEST_BYTES };
             let small = entry.metadata().is_ok_and(|meta| meta.len() <= limit);
-            if !(lock || is_manifest(file)) || !small {
+            if !(lock || known.role.marks_project()) || !small {
                 continue;
             }
             let Ok(text) = std::fs::read_to_string(entry.path()) else {
@@ -113,21 +99,6 @@ fn has(text: &str, word: &str) -> bool {
         !before.is_some_and(|c| part(c) && c != 'v') && !after.is_some_and(part)
     };
     !word.is_empty() && text.match_indices(word).any(|(at, _)| ends(at))
-}
-
-fn is_manifest(file: &str) -> bool {
-    matches!(
-        file,
-        "package.json"
-            | "composer.json"
-            | "Cargo.toml"
-            | "pyproject.toml"
-            | "setup.cfg"
-            | "setup.py"
-            | "go.mod"
-            | "pom.xml"
-    ) || file.ends_with(".gemspec")
-        || file.ends_with(".csproj")
 }
 
 /// Name and version of the package that a manifest describes.

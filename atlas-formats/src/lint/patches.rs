@@ -6,19 +6,8 @@ use crate::convert::{ConvertOptions, Field, convert, text};
 use crate::row::Row;
 use crate::schema::Schema;
 use atlas_core::{FilePatch, HunkLineKind, Patch};
+use atlas_facts::{FolderOfTests, folder_of_tests};
 use std::collections::{BTreeMap, BTreeSet};
-
-/// Folders that hold tests, whatever the language.
-const TEST_FOLDERS: &[&str] = &[
-    "test",
-    "tests",
-    "testing",
-    "spec",
-    "specs",
-    "__tests__",
-    "testdata",
-    "test_data",
-];
 
 pub(super) fn look(looked: &mut LintedRow<'_>, try_patches: Option<TryPatches<'_>>) {
     let gold = one(looked, Field::GoldPatch);
@@ -264,10 +253,12 @@ fn is_test(path: &str) -> bool {
     if folders.windows(2).any(|pair| pair == ["src", "main"]) {
         return false;
     }
-    if folders
-        .iter()
-        .any(|folder| TEST_FOLDERS.contains(&folder.to_ascii_lowercase().as_str()))
-    {
+    let of_tests = |folder: &&str| match folder_of_tests(folder) {
+        None => false,
+        Some(FolderOfTests::Doubtful) => folder.eq_ignore_ascii_case("testing"),
+        Some(_) => true,
+    };
+    if folders.iter().any(of_tests) {
         return true;
     }
     let (stem, extension) = name.rsplit_once('.').unwrap_or((name, ""));

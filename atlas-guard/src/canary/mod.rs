@@ -13,6 +13,7 @@ mod twin;
 
 pub use twin::{Twin, Twins, twins};
 
+use atlas_facts::{Language, ending_of};
 use names::Names;
 
 /// A test file with two tests more, whose outcomes are known.
@@ -62,26 +63,28 @@ pub fn canaries(parser: &str, file: &str, content: &[u8], seed: &str) -> Vec<Can
     };
     let parser = parser.strip_prefix("parse_log_").unwrap_or(parser);
     let names = Names::new(seed, text);
-    let end = file.rsplit('.').next().unwrap_or_default();
-    let one = match end {
-        "py" => python::add(parser, text, &names),
-        "js" | "cjs" | "mjs" | "jsx" | "ts" | "mts" | "cts" | "tsx" => {
-            javascript::add(parser, file, text, &names)
-        }
-        "go" => {
+    let Some(ending) = ending_of(file).filter(|ending| ending.holds_tests) else {
+        return Vec::new();
+    };
+    let one = match ending.language {
+        Language::Python => python::add(parser, text, &names),
+        Language::JavaScript | Language::TypeScript => javascript::add(parser, file, text, &names),
+        Language::Go => {
             let forms = [
                 simple::ginkgo(file, text, &names),
                 simple::go(file, text, &names),
             ];
             return forms.into_iter().flatten().map(whole).collect();
         }
-        "rs" => simple::rust(file, text, &names),
-        "bats" => simple::bats(text, &names),
-        "rb" => ruby::add(parser, text, &names),
-        "php" => php::add(text, &names),
-        "java" | "kt" | "cs" => members::add(end, text, &names),
-        "c" => c::add(text, &names),
-        "cc" | "cpp" | "cxx" | "c++" => cpp::add(text, &names).or_else(|| c::add(text, &names)),
+        Language::Rust => simple::rust(file, text, &names),
+        Language::Bats => simple::bats(text, &names),
+        Language::Ruby => ruby::add(parser, text, &names),
+        Language::Php => php::add(text, &names),
+        Language::Java | Language::Kotlin | Language::CSharp => {
+            members::add(ending.text, text, &names)
+        }
+        Language::C => c::add(text, &names),
+        Language::Cpp => cpp::add(text, &names).or_else(|| c::add(text, &names)),
         _ => None,
     };
     one.into_iter().map(whole).collect()

@@ -1,6 +1,7 @@
 //! Copies of an instance's own tests that expect something else.
 
 use super::names::SplitMix64;
+use atlas_facts::{Language, ending_of};
 use regex::{Captures, Regex};
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -245,15 +246,16 @@ enum Style {
 
 impl Style {
     fn of(file: &str) -> Option<Self> {
-        Some(match file.rsplit('.').next()? {
-            "py" => Self::Python,
-            "rb" => Self::Ruby,
-            "php" => Self::Php,
-            "js" | "cjs" | "mjs" | "jsx" | "ts" | "mts" | "cts" | "tsx" => Self::JavaScript,
-            "java" => Self::Java,
-            "rs" => Self::Rust,
-            "cc" | "cpp" | "cxx" | "c++" => Self::Cpp,
-            "go" if file.ends_with("_test.go") => Self::Go,
+        let ending = ending_of(file).filter(|ending| ending.holds_tests)?;
+        Some(match ending.language {
+            Language::Python => Self::Python,
+            Language::Ruby => Self::Ruby,
+            Language::Php => Self::Php,
+            Language::JavaScript | Language::TypeScript => Self::JavaScript,
+            Language::Java => Self::Java,
+            Language::Rust => Self::Rust,
+            Language::Cpp => Self::Cpp,
+            Language::Go if file.ends_with("_test.go") => Self::Go,
             _ => return None,
         })
     }

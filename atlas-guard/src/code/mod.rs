@@ -8,7 +8,8 @@ use crate::rules::test_modules;
 use crate::signal::{Signal, SignalAction, SignalKind, SignalSeverity};
 use crate::upstream::Upstream;
 use atlas_core::{FileMode, Overlay};
-use patterns::{Language, Patterns};
+use atlas_facts::{Family, Language, language_of};
+use patterns::{Patterns, is_comment};
 use std::collections::BTreeSet;
 
 /// What the added lines of a solution do that solutions seldom do: end the process, print a
@@ -68,13 +69,13 @@ struct Hit {
 }
 
 fn hits(path: &str, text: &str, old: &str) -> Vec<Hit> {
-    let Some(language) = Language::of(path) else {
+    let Some(family) = language_of(path).map(Language::family) else {
         return Vec::new();
     };
-    let patterns = Patterns::of(language);
+    let patterns = Patterns::of(family);
     let old: BTreeSet<&str> = old.lines().map(str::trim).collect();
     // Inline tests are no part of the solution.
-    let tests = if language == Language::Rust {
+    let tests = if family == Family::Rust {
         test_modules(text)
     } else {
         Vec::new()
@@ -89,7 +90,7 @@ fn hits(path: &str, text: &str, old: &str) -> Vec<Hit> {
         let bare = line.trim();
         let is_new = !bare.is_empty() && !old.contains(bare);
         let in_tests = tests.iter().any(|(_, span)| span.contains(&start));
-        if !is_new || in_tests || language.is_comment(bare) {
+        if !is_new || in_tests || is_comment(family, bare) {
             continue;
         }
         let next = lines.peek().map_or("", |(_, next)| next);

@@ -4,75 +4,39 @@ use crate::signal::SignalKind::{
     self, AlwaysEqual, Background, ExitHook, ForgedOutput, HistoryAccess, Inspection,
     NetworkAccess, Preload, ProcessExit, ReportWriting, RunnerDetection, RunnerPatching,
 };
+use atlas_facts::Family;
 use regex::RegexSet;
+use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-/// Languages whose code is read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Language {
-    Python,
-    JavaScript,
-    Go,
-    Rust,
-    Ruby,
-    Php,
-    Java,
-    C,
-    CSharp,
-    Shell,
-}
+use Family::{C, DotNet, Go, Java, JavaScript, Php, Python, Ruby, Rust, Shell};
 
-use Language::{C, CSharp, Go, Java, JavaScript, Php, Python, Ruby, Rust, Shell};
-
-const LANGUAGES: [Language; 10] = [
-    Python, JavaScript, Go, Rust, Ruby, Php, Java, C, CSharp, Shell,
-];
-
-impl Language {
-    pub(super) fn of(path: &str) -> Option<Self> {
-        Some(match path.rsplit('.').next()? {
-            "py" | "pyi" | "pyx" => Python,
-            "js" | "cjs" | "mjs" | "jsx" | "ts" | "mts" | "cts" | "tsx" | "vue" | "svelte" => {
-                JavaScript
-            }
-            "go" => Go,
-            "rs" => Rust,
-            "rb" | "rake" | "gemspec" => Ruby,
-            "php" | "phtml" => Php,
-            "java" | "kt" | "kts" | "scala" | "groovy" | "gradle" => Java,
-            "c" | "h" | "cc" | "cpp" | "cxx" | "hpp" | "hh" | "hxx" => C,
-            "cs" | "fs" | "vb" => CSharp,
-            "sh" | "bash" | "zsh" | "bats" => Shell,
-            _ => return None,
-        })
-    }
-
-    pub(super) fn is_comment(self, line: &str) -> bool {
-        match self {
-            Python | Ruby | Shell => line.starts_with('#'),
-            Php => line.starts_with(['#', '*']) || line.starts_with("//"),
-            _ => line.starts_with("//") || line.starts_with("* ") || line.starts_with("/*"),
-        }
+/// Whether a line is a comment, seen by its first letters.
+pub(super) fn is_comment(family: Family, line: &str) -> bool {
+    match family {
+        Python | Ruby | Shell => line.starts_with('#'),
+        Php => line.starts_with(['#', '*']) || line.starts_with("//"),
+        _ => line.starts_with("//") || line.starts_with("* ") || line.starts_with("/*"),
     }
 }
 
 struct Pattern {
     kind: SignalKind,
     /// Empty for all.
-    languages: &'static [Language],
+    families: &'static [Family],
     regex: &'static str,
     what: &'static str,
 }
 
 const fn pattern(
     kind: SignalKind,
-    languages: &'static [Language],
+    families: &'static [Family],
     regex: &'static str,
     what: &'static str,
 ) -> Pattern {
     Pattern {
         kind,
-        languages,
+        families,
         regex,
         what,
     }
@@ -143,7 +107,7 @@ const PATTERNS: &[Pattern] = &[
     ),
     pattern(
         ProcessExit,
-        &[CSharp],
+        &[DotNet],
         r"\bEnvironment\.(Exit|FailFast)\s*\(",
         "ends the process",
     ),
@@ -192,7 +156,7 @@ const PATTERNS: &[Pattern] = &[
     ),
     pattern(
         ExitHook,
-        &[CSharp],
+        &[DotNet],
         r"ProcessExit\s*\+=|UnhandledException\s*\+=|\[ModuleInitializer\]",
         "runs code when the process ends or is loaded",
     ),
@@ -266,7 +230,7 @@ const PATTERNS: &[Pattern] = &[
     ),
     pattern(
         RunnerPatching,
-        &[CSharp],
+        &[DotNet],
         r"namespace\s+(Xunit|NUnit|Microsoft\.VisualStudio\.TestTools)\b|ITestFramework\b|\[assembly:\s*(Xunit\.)?(TestFramework|TestCaseOrderer)|\[SetUpFixture\b|IMessageSink\b|HarmonyPatch",
         "takes the place of the runner's classes",
     ),
@@ -370,7 +334,7 @@ const PATTERNS: &[Pattern] = &[
     ),
     pattern(
         RunnerDetection,
-        &[CSharp],
+        &[DotNet],
         r"GetAssemblies\(\).*([xX]unit|[nN]unit|TestPlatform)|testhost",
         "asks whether it is under test",
     ),
@@ -395,7 +359,7 @@ const PATTERNS: &[Pattern] = &[
     ),
     pattern(
         AlwaysEqual,
-        &[Java, CSharp],
+        &[Java, DotNet],
         r"(boolean|bool)\s+(override\s+)?[eE]quals\s*\([^\n]*\s*\{?\s*(\n\s*)?return true\b",
         "compares equal to anything",
     ),
@@ -457,7 +421,7 @@ const PATTERNS: &[Pattern] = &[
     ),
     pattern(
         ReportWriting,
-        &[Ruby, Go, Rust, Php, Java, CSharp],
+        &[Ruby, Go, Rust, Php, Java, DotNet],
         r#"(File\.(write|open)|os\.WriteFile|fs::write|file_put_contents|Files\.write\w*|File\.Write\w*)\s*\(\s*['"][^'"]*(_test\.|_spec\.|\btests?/|\bspec/)"#,
         "writes into tests",
     ),
@@ -469,29 +433,29 @@ const PATTERNS: &[Pattern] = &[
     ),
 ];
 
-/// The patterns of one language.
+/// The patterns of one family of languages.
 pub(super) struct Patterns {
     set: RegexSet,
     of: Vec<&'static Pattern>,
 }
 
 impl Patterns {
-    pub(super) fn of(language: Language) -> &'static Self {
-        static ALL: LazyLock<Vec<Patterns>> = LazyLock::new(|| {
-            let of = |language: Language| {
+    pub(super) fn of(family: Family) -> &'static Self {
+        static ALL: LazyLock<BTreeMap<Family, Patterns>> = LazyLock::new(|| {
+            let of = |family: Family| {
                 let of: Vec<&Pattern> = PATTERNS
                     .iter()
                     .filter(|pattern| {
-                        pattern.languages.is_empty() || pattern.languages.contains(&language)
+                        pattern.families.is_empty() || pattern.families.contains(&family)
                     })
                     .collect();
                 let set = RegexSet::new(of.iter().map(|pattern| pattern.regex));
                 let set = set.expect("patterns of this file");
-                Patterns { set, of }
+                (family, Patterns { set, of })
             };
-            LANGUAGES.into_iter().map(of).collect()
+            Family::ALL.into_iter().map(of).collect()
         });
-        &ALL[language as usize]
+        &ALL[&family]
     }
 
     /// The patterns that begin on the line, by their number.

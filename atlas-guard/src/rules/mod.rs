@@ -16,11 +16,11 @@ mod tests;
 pub(crate) use rust::test_modules;
 
 use crate::change::Change;
-use crate::family::Family;
 use crate::places::fits;
 use crate::sections::{Section, Spliced};
 use crate::signal::{SignalKind, SignalSeverity};
 use crate::upstream::Version;
+use atlas_facts::Family;
 
 /// What becomes of a change.
 #[derive(Debug)]
@@ -66,7 +66,7 @@ const TABLES: &[(Option<Family>, &[Rule])] = &[
     (Some(Family::Ruby), ruby::RULES),
     (Some(Family::Php), php::RULES),
     (Some(Family::Java), java::RULES),
-    (Some(Family::Cpp), cpp::RULES),
+    (Some(Family::C), cpp::RULES),
     (Some(Family::DotNet), dotnet::RULES),
     (None, everywhere::RULES),
     (None, tests::RULES),

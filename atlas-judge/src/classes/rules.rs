@@ -3,6 +3,7 @@
 use super::{CodeType, IssueType};
 use crate::given::SubjectReader;
 use atlas_core::{Error, Evidence, Patch, Subject};
+use atlas_facts::package_file;
 use regex::Regex;
 use serde_json::Value;
 use std::sync::LazyLock;
@@ -83,15 +84,6 @@ static PREFIX: LazyLock<Regex> = LazyLock::new(|| {
     .expect("the pattern is tested")
 });
 
-static LOCKS: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(
-        r"(?x)(?:^|/)(?: Cargo\.(?:toml|lock) | package(?:-lock)?\.json | yarn\.lock | pnpm-lock\.yaml | bun\.lockb? | go\.(?:mod|sum)
-        | requirements[\w.-]*\.(?:txt|in) | Pipfile(?:\.lock)? | poetry\.lock | uv\.lock | Gemfile(?:\.lock)? | composer\.(?:json|lock)
-        | packages\.lock\.json | Directory\.Packages\.props | gradle\.lockfile | libs\.versions\.toml )$",
-    )
-    .expect("the pattern is tested")
-});
-
 static BUILD: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(
         r"(?x)^(?:\.github/workflows/|\.circleci/|\.gitlab-ci\.yml$|\.travis\.yml$|azure-pipelines\.yml$|appveyor\.yml$)
@@ -139,7 +131,9 @@ pub fn code_type_by_rule(subject: &ClassSubject) -> Option<(CodeType, Evidence)>
     let files = subject.gold_patch.files().unwrap_or_default();
     let paths: Vec<&str> = files.iter().map(atlas_core::FilePatch::path).collect();
     if let Some(first) = paths.first() {
-        if paths.iter().all(|path| LOCKS.is_match(path)) {
+        let is_list =
+            |path: &&str| package_file(path).is_some_and(|file| file.role.is_about_dependencies());
+        if paths.iter().all(is_list) {
             let text = "the patch touches nothing but lists of dependencies";
             return Some((CodeType::DependencyUpdate, Evidence::of(*first, text)));
         }

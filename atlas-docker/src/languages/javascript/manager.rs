@@ -9,6 +9,7 @@ use crate::render::shell_quote;
 use crate::toolbox::{self, HEAD_LOCK, NPM_ANYHOW, OWN_RELEASE, call};
 use crate::versions;
 use atlas_core::{EnvironmentPlan, Evidence};
+use atlas_facts::{Family, lockfiles};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
@@ -20,6 +21,18 @@ enum Kind {
     Berry,
     Pnpm,
     Bun,
+}
+
+impl Kind {
+    fn of(manager: &str) -> Option<Self> {
+        Some(match manager {
+            "npm" => Self::Npm,
+            "yarn" => Self::Yarn,
+            "pnpm" => Self::Pnpm,
+            "bun" => Self::Bun,
+            _ => return None,
+        })
+    }
 }
 
 /// A package manager as the repository uses it.
@@ -44,18 +57,11 @@ impl Manager {
         let tree = facts.tree;
         let main = workspace.main();
         let named = main.text("packageManager").unwrap_or_default();
-        let present: Vec<(Kind, String)> = [
-            ("npm-shrinkwrap.json", Kind::Npm),
-            ("package-lock.json", Kind::Npm),
-            ("yarn.lock", Kind::Yarn),
-            ("pnpm-lock.yaml", Kind::Pnpm),
-            ("bun.lock", Kind::Bun),
-            ("bun.lockb", Kind::Bun),
-        ]
-        .into_iter()
-        .flat_map(|(name, kind)| [(kind, join(&main.folder, name)), (kind, name.to_owned())])
-        .filter(|(_, file)| tree.has(file))
-        .collect();
+        let present: Vec<(Kind, String)> = lockfiles(Family::JavaScript)
+            .filter_map(|file| Some((file.name, Kind::of(file.manager)?)))
+            .flat_map(|(name, kind)| [(kind, join(&main.folder, name)), (kind, name.to_owned())])
+            .filter(|(_, file)| tree.has(file))
+            .collect();
         let program = |kind: Kind| match kind {
             Kind::Npm => "npm",
             Kind::Yarn | Kind::Berry => "yarn",

@@ -1,7 +1,7 @@
 //! Which lists say what tests need: groups, extras, requirements files, and what tox and CI install.
 
 use super::ini::strip_factors;
-use super::manifests::{Group, LOCKFILES, Manifests, name_of};
+use super::manifests::{Group, Manifests, lockfile, name_of};
 use super::runner::is_test_tool;
 use crate::analysis::Facts;
 use atlas_core::{EnvironmentPlan, Evidence};
@@ -142,7 +142,7 @@ fn is_left_out(facts: &Facts<'_>, requirement: &str) -> bool {
                 .iter()
                 .any(|word| name.starts_with(word))
     };
-    let is_locked = || facts.tree.first(LOCKFILES).is_some();
+    let is_locked = || lockfile(facts.tree).is_some();
     is_lint(requirement) && (!is_locked() || documents())
 }
 

@@ -4,6 +4,7 @@ use super::ini::{Ini, strip_factors};
 use crate::ci::Placed;
 use crate::tree::Tree;
 use atlas_core::Evidence;
+use atlas_facts::{Family, lockfiles};
 use regex::Regex;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
@@ -54,8 +55,11 @@ fn strings(value: Option<&toml::Value>) -> Vec<String> {
         .collect()
 }
 
-/// Files that name the version of each package.
-pub(super) const LOCKFILES: &[&str] = &["uv.lock", "poetry.lock", "pdm.lock"];
+/// The file in the root that names the version of each package.
+pub(super) fn lockfile(tree: &Tree) -> Option<&'static str> {
+    let mut names = lockfiles(Family::Python).map(|file| file.name);
+    names.find(|name| tree.has(name))
+}
 
 impl Manifests {
     pub(super) fn read(tree: &Tree) -> Self {
@@ -506,9 +510,10 @@ impl Manifests {
     /// Versions that a lockfile pins: `name==version`. A package that is locked in several versions
     /// depends on markers and is left to pip.
     pub(super) fn locked(&self, tree: &Tree) -> Option<(String, Vec<String>)> {
-        let Some(file) = tree.first(LOCKFILES) else {
+        let file = lockfile(tree)?;
+        if file == PIPFILE_LOCK {
             return pipfile_lock(tree);
-        };
+        }
         let lock = tree.toml(file)?;
         let mut versions: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
         for package in lock.get("package")?.as_array()? {
@@ -538,10 +543,11 @@ impl Manifests {
     }
 }
 
+const PIPFILE_LOCK: &str = "Pipfile.lock";
+
 /// The versions of a `Pipfile.lock`.
 fn pipfile_lock(tree: &Tree) -> Option<(String, Vec<String>)> {
-    const FILE: &str = "Pipfile.lock";
-    let lock: serde_json::Value = serde_json::from_str(&tree.text(FILE)?).ok()?;
+    let lock: serde_json::Value = serde_json::from_str(&tree.text(PIPFILE_LOCK)?).ok()?;
     let mut pins = BTreeSet::new();
     for key in ["default", "develop"] {
         let table = lock.get(key).and_then(serde_json::Value::as_object);
@@ -550,7 +556,7 @@ fn pipfile_lock(tree: &Tree) -> Option<(String, Vec<String>)> {
             pins.extend(version.map(|version| format!("{}{version}", name_of(name))));
         }
     }
-    Some((FILE.to_owned(), pins.into_iter().collect()))
+    Some((PIPFILE_LOCK.to_owned(), pins.into_iter().collect()))
 }
 
 /// A line of a `Pipfile` as a requirement of pip; paths and repositories are left out.

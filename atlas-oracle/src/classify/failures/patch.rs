@@ -2,6 +2,7 @@
 
 use crate::source::is_code;
 use atlas_core::{Evidence, Patch};
+use atlas_facts::package_file;
 use regex::Regex;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
@@ -23,35 +24,9 @@ static PLACE: LazyLock<Regex> = LazyLock::new(|| {
         .expect("a constant pattern")
 });
 
-/// Files that declare what a project needs, by the end of their names.
-const MANIFESTS: &[&str] = &[
-    "package.json",
-    "go.mod",
-    "Cargo.toml",
-    "pyproject.toml",
-    "setup.py",
-    "setup.cfg",
-    "requirements.txt",
-    "environment.yml",
-    "Pipfile",
-    "Gemfile",
-    ".gemspec",
-    "composer.json",
-    "pom.xml",
-    ".gradle",
-    ".gradle.kts",
-    "libs.versions.toml",
-    "build.sbt",
-    ".csproj",
-    "CMakeLists.txt",
-    "meson.build",
-    "vcpkg.json",
-    "conanfile.txt",
-    "conanfile.py",
-];
-
+/// Whether the file declares what a project needs.
 fn is_manifest(path: &str) -> bool {
-    MANIFESTS.iter().any(|end| path.ends_with(end))
+    package_file(path).is_some_and(|file| file.role.declares())
 }
 
 /// The files in which a patch changes what a project needs.

@@ -7,6 +7,7 @@
 mod go;
 mod maven;
 
+use atlas_facts::package_file;
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -15,59 +16,6 @@ const MOST: u64 = 4 << 20;
 
 /// How deep manifests are looked for.
 const DEPTH: usize = 5;
-
-/// Files that tools read to know what to install.
-const MANIFESTS: [&str; 49] = [
-    "package.json",
-    "package-lock.json",
-    "npm-shrinkwrap.json",
-    "yarn.lock",
-    "pnpm-lock.yaml",
-    "pnpm-workspace.yaml",
-    "bun.lock",
-    "bun.lockb",
-    "bunfig.toml",
-    ".pnpmfile.cjs",
-    "pnpmfile.js",
-    ".npmrc",
-    ".yarnrc",
-    ".yarnrc.yml",
-    "lerna.json",
-    ".nvmrc",
-    "pyproject.toml",
-    "setup.py",
-    "setup.cfg",
-    "poetry.lock",
-    "pdm.lock",
-    "uv.lock",
-    "Pipfile",
-    "Pipfile.lock",
-    "tox.ini",
-    "MANIFEST.in",
-    "__about__.py",
-    "_version.py",
-    "version.py",
-    "go.mod",
-    "go.sum",
-    "go.work",
-    "go.work.sum",
-    "Cargo.toml",
-    "Cargo.lock",
-    "rust-toolchain",
-    "rust-toolchain.toml",
-    "pom.xml",
-    "build.gradle",
-    "build.gradle.kts",
-    "settings.gradle",
-    "settings.gradle.kts",
-    "gradle.properties",
-    "libs.versions.toml",
-    "Gemfile",
-    "Gemfile.lock",
-    "version.rb",
-    "composer.json",
-    "composer.lock",
-];
 
 /// Path -> content, of a checkout.
 pub(super) fn skeleton(checkout: &Path) -> BTreeMap<String, Vec<u8>> {
@@ -94,7 +42,6 @@ pub(super) fn skeleton(checkout: &Path) -> BTreeMap<String, Vec<u8>> {
             continue;
         };
         let lower = name.to_lowercase();
-        let ends = |suffix: &str| lower.ends_with(suffix);
         // Named by manifests, and only looked for: their text is no one's dependency.
         let stub = entry.depth() == 1
             && [
@@ -108,17 +55,7 @@ pub(super) fn skeleton(checkout: &Path) -> BTreeMap<String, Vec<u8>> {
             ]
             .iter()
             .any(|start| lower.starts_with(start));
-        let manifest = MANIFESTS.contains(&name)
-            || (lower.contains("requirements") || path.contains("requirements/"))
-                && (ends(".txt") || ends(".in"))
-            || ends(".gemspec")
-            || path.contains(".cargo/config")
-            || path.contains(".mvn/")
-            || [".yarn/releases/", ".yarn/plugins/"]
-                .iter()
-                .any(|folder| path.starts_with(folder))
-            // Of dependencies; lockfiles name them.
-            || ends(".patch") && path.contains("patches/")
+        let manifest = package_file(path).is_some_and(|file| file.installs_first)
             || name == "__init__.py" && entry.depth() <= 3;
         if name == "Cargo.toml" {
             crates.push(path.to_owned());
