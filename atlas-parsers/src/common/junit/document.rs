@@ -77,7 +77,7 @@ struct Case {
 }
 
 /// All documents of a log.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Documents {
     log: ParsedLogBuilder,
     suites: Vec<Suite>,
@@ -95,26 +95,6 @@ pub(super) struct Documents {
     any_lost: bool,
     /// Kept for its memory.
     path: String,
-}
-
-impl Default for Documents {
-    fn default() -> Self {
-        Self {
-            log: ParsedLogBuilder::new("junit"),
-            suites: Vec::new(),
-            case: None,
-            spare: Case::default(),
-            other: 0,
-            totals: Totals::default(),
-            begun: 0,
-            broken: 0,
-            declared: false,
-            declared_any: false,
-            disagrees: false,
-            any_lost: false,
-            path: String::new(),
-        }
-    }
 }
 
 impl Sink for Documents {

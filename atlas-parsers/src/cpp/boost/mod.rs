@@ -13,11 +13,10 @@ mod xml;
 
 use crate::cpp::compiler::Build;
 use crate::cpp::death::Tail;
-use crate::runner::{About, Mark, Place, Runner};
+use crate::runner::{About, Mark, Place, Shipped, by_line};
 use crate::text::clean;
 use atlas_core::{
-    ByLine, Evidence, LineState, LogParser, LogReader, LostReason, ParsedLog, ParsedLogBuilder,
-    RunOutcome, TestStatus, Totals,
+    Evidence, LineState, LostReason, ParsedLog, ParsedLogBuilder, RunOutcome, TestStatus, Totals,
 };
 use line::Line;
 use memchr::memmem;
@@ -25,82 +24,67 @@ use run::Run;
 use xml::Reports;
 
 /// The parser.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Boost;
+pub(crate) static BOOST: Shipped = Shipped::new(
+    "boost",
+    &About {
+        languages: &["c++"],
+        aliases: &["boost_test", "boosttest", "boost.test"],
+        contains: &["junit"],
+        ..About::new(
+            "Boost.Test's log (HRF, XML, JUNIT) and report (HRF, XML), alone or together; several modules in one log",
+            "passing tests without --log_level=test_suite or --report_level=detailed; without the latter, \
+             whether a failure was expected",
+        )
+    },
+    mark,
+    by_line::<State>,
+);
 
-impl LogParser for Boost {
-    fn id(&self) -> &'static str {
-        "boost"
-    }
-
-    fn start(&self) -> Box<dyn LogReader> {
-        Box::new(ByLine::new(State::new()))
-    }
-}
-
-impl Runner for Boost {
-    fn about(&self) -> &'static About {
-        const ABOUT: About = About {
-            languages: &["c++"],
-            aliases: &["boost_test", "boosttest", "boost.test"],
-            contains: &["junit"],
-            ..About::new(
-                "Boost.Test's log (HRF, XML, JUNIT) and report (HRF, XML), alone or together; several modules in one log",
-                "passing tests without --log_level=test_suite or --report_level=detailed; without the latter, \
-                 whether a failure was expected",
-            )
-        };
-        &ABOUT
-    }
-
-    fn mark(&self, line: &[u8], before: &[u8]) -> Option<Mark> {
-        match line.first()? {
-            // Laid out by another program.
-            b' ' | b'\t' | b'<'
-                if matches!(before, b"<TestLog>" | b"<TestResult>")
-                    && line.trim_ascii_start().starts_with(b"<TestSuite ") =>
-            {
-                Some(Mark::certain(Place::Start, "Boost.Test's XML root"))
-            }
-            b'*' | b'T' if line::end(line).is_some() => {
-                Some(Mark::certain(Place::End, "Boost.Test's confirmation"))
-            }
-            b'T' if matches!(line::report(line), Some(line::Report::Module { .. })) => {
-                Some(Mark::certain(Place::End, "Boost.Test's report"))
-            }
-            b'R' if line::running(line).is_some() => {
-                Some(Mark::hint(Place::Start, "`Running N test cases...`"))
-            }
-            b'<' if line.starts_with(b"<TestLog><")
-                || line.starts_with(b"<TestResult><TestSuite ") =>
-            {
-                Some(Mark::certain(Place::Start, "Boost.Test's XML root"))
-            }
-            b'<' if line.starts_with(b"<testsuite tests=\"")
-                && memmem::find(line, b" id=\"0\" name=\"").is_some() =>
-            {
-                Some(Mark::certain(
-                    Place::Start,
-                    "a `<testsuite` as Boost.Test writes it",
-                ))
-            }
-            _ => match line::read(line)? {
-                Line::EnterModule(_) | Line::LeaveModule(_) => Some(Mark::certain(
-                    Place::Within,
-                    "Boost.Test's `Entering test module`",
-                )),
-                Line::LeaveCase(_) | Line::EnterCase(_) => Some(Mark::certain(
-                    Place::Within,
-                    "Boost.Test's `Entering test case`",
-                )),
-                Line::Error { .. } => Some(Mark::hint(Place::Within, "an `error: in \"` line")),
-                _ => None,
-            },
+fn mark(line: &[u8], before: &[u8]) -> Option<Mark> {
+    match line.first()? {
+        // Laid out by another program.
+        b' ' | b'\t' | b'<'
+            if matches!(before, b"<TestLog>" | b"<TestResult>")
+                && line.trim_ascii_start().starts_with(b"<TestSuite ") =>
+        {
+            Some(Mark::certain(Place::Start, "Boost.Test's XML root"))
         }
+        b'*' | b'T' if line::end(line).is_some() => {
+            Some(Mark::certain(Place::End, "Boost.Test's confirmation"))
+        }
+        b'T' if matches!(line::report(line), Some(line::Report::Module { .. })) => {
+            Some(Mark::certain(Place::End, "Boost.Test's report"))
+        }
+        b'R' if line::running(line).is_some() => {
+            Some(Mark::hint(Place::Start, "`Running N test cases...`"))
+        }
+        b'<' if line.starts_with(b"<TestLog><") || line.starts_with(b"<TestResult><TestSuite ") => {
+            Some(Mark::certain(Place::Start, "Boost.Test's XML root"))
+        }
+        b'<' if line.starts_with(b"<testsuite tests=\"")
+            && memmem::find(line, b" id=\"0\" name=\"").is_some() =>
+        {
+            Some(Mark::certain(
+                Place::Start,
+                "a `<testsuite` as Boost.Test writes it",
+            ))
+        }
+        _ => match line::read(line)? {
+            Line::EnterModule(_) | Line::LeaveModule(_) => Some(Mark::certain(
+                Place::Within,
+                "Boost.Test's `Entering test module`",
+            )),
+            Line::LeaveCase(_) | Line::EnterCase(_) => Some(Mark::certain(
+                Place::Within,
+                "Boost.Test's `Entering test case`",
+            )),
+            Line::Error { .. } => Some(Mark::hint(Place::Within, "an `error: in \"` line")),
+            _ => None,
+        },
     }
 }
 
-#[derive(Clone)]
+#[derive(Clone, Default)]
 struct State {
     log: ParsedLogBuilder,
     line: u64,
@@ -119,22 +103,6 @@ struct State {
 }
 
 impl State {
-    fn new() -> Self {
-        Self {
-            log: ParsedLogBuilder::new("boost"),
-            line: 0,
-            reports: Reports::default(),
-            run: Run::default(),
-            tail: Tail::default(),
-            build: Build::default(),
-            outcome: None,
-            declared: false,
-            disagrees: false,
-            next: None,
-            announced: None,
-        }
-    }
-
     /// Records the run that was read.
     fn flush(&mut self) {
         let mut run = std::mem::take(&mut self.run);

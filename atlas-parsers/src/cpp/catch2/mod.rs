@@ -18,89 +18,73 @@ mod xml;
 
 use crate::cpp::compiler::Build;
 use crate::cpp::death::Tail;
-use crate::runner::{About, Mark, Place, Runner};
+use crate::runner::{About, Mark, Place, Shipped, by_line};
 use crate::text::clean;
-use atlas_core::{
-    ByLine, Evidence, LineState, LogParser, LogReader, LostReason, ParsedLog, ParsedLogBuilder,
-    RunOutcome,
-};
+use atlas_core::{Evidence, LineState, LostReason, ParsedLog, ParsedLogBuilder, RunOutcome};
 use memchr::memmem;
 use run::Run;
 use totals::End;
 use xml::Reports;
 
 /// The parser.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Catch2;
+pub(crate) static CATCH2: Shipped = Shipped::new(
+    "catch2",
+    &About {
+        languages: &["c++"],
+        aliases: &["catch", "catch_org"],
+        contains: &["junit", "tap"],
+        ..About::new(
+            "the console, compact, xml, junit, tap, automake and teamcity reporters of Catch 1, Catch2 v2 and v3",
+            "passing tests without -s or --durations; any test of the compact reporter; whether a failure was \
+             expected, but in xml; with --durations, a passing test that may as well be a section",
+        )
+    },
+    mark,
+    by_line::<State>,
+);
 
-impl LogParser for Catch2 {
-    fn id(&self) -> &'static str {
-        "catch2"
-    }
-
-    fn start(&self) -> Box<dyn LogReader> {
-        Box::new(ByLine::new(State::new()))
-    }
-}
-
-impl Runner for Catch2 {
-    fn about(&self) -> &'static About {
-        const ABOUT: About = About {
-            languages: &["c++"],
-            aliases: &["catch", "catch_org"],
-            contains: &["junit", "tap"],
-            ..About::new(
-                "the console, compact, xml, junit, tap, automake and teamcity reporters of Catch 1, Catch2 v2 and v3",
-                "passing tests without -s or --durations; any test of the compact reporter; whether a failure was \
-                 expected, but in xml; with --durations, a passing test that may as well be a section",
-            )
-        };
-        &ABOUT
-    }
-
-    fn mark(&self, line: &[u8], before: &[u8]) -> Option<Mark> {
-        match line.first()? {
-            b'A' if line.starts_with(b"All tests passed (") && End::read(line).is_some() => Some(
-                Mark::certain(Place::End, "Catch's `All tests passed (N assertions in`"),
-            ),
-            b't' if line.starts_with(b"test cases: ") && End::read(line).is_some() => {
-                Some(Mark::certain(Place::End, "Catch's `test cases: N | `"))
-            }
-            b'<' | b' ' => {
-                let text = line.trim_ascii_start();
-                if text.starts_with(b"<Catch name=\"") || text.starts_with(b"<Catch2TestRun ") {
-                    Some(Mark::certain(Place::Start, "Catch's XML root"))
-                } else if text.starts_with(b"<testsuite name=\"")
-                    && memmem::find(text, b" hostname=\"tbd\" ").is_some()
-                {
-                    Some(Mark::certain(Place::Start, "Catch's `hostname=\"tbd\"`"))
-                } else {
-                    None
-                }
-            }
-            b'#' if line.starts_with(b"# rng-seed: ") => {
-                Some(Mark::certain(Place::Start, "Catch's `# rng-seed:`"))
-            }
-            b'o' | b'n' if run::is_tap_assertion(line, before) => Some(Mark::certain(
-                Place::Within,
-                "assertions as Catch's TAP reporter prints them",
-            )),
-            b':' if line.starts_with(b":test-result: ") => {
-                Some(Mark::hint(Place::Within, "a `:test-result:` line"))
-            }
-            _ if line.ends_with(b" host application.") && run::host(line).is_some() => {
-                Some(Mark::certain(Place::Start, "`is a Catch host application`"))
-            }
-            _ if End::compact(line).is_some_and(|end| !end.nothing) => Some(Mark::certain(
-                Place::End,
-                "the last line of Catch's compact reporter",
-            )),
-            _ => None,
+fn mark(line: &[u8], before: &[u8]) -> Option<Mark> {
+    match line.first()? {
+        b'A' if line.starts_with(b"All tests passed (") && End::read(line).is_some() => Some(
+            Mark::certain(Place::End, "Catch's `All tests passed (N assertions in`"),
+        ),
+        b't' if line.starts_with(b"test cases: ") && End::read(line).is_some() => {
+            Some(Mark::certain(Place::End, "Catch's `test cases: N | `"))
         }
+        b'<' | b' ' => {
+            let text = line.trim_ascii_start();
+            if text.starts_with(b"<Catch name=\"") || text.starts_with(b"<Catch2TestRun ") {
+                Some(Mark::certain(Place::Start, "Catch's XML root"))
+            } else if text.starts_with(b"<testsuite name=\"")
+                && memmem::find(text, b" hostname=\"tbd\" ").is_some()
+            {
+                Some(Mark::certain(Place::Start, "Catch's `hostname=\"tbd\"`"))
+            } else {
+                None
+            }
+        }
+        b'#' if line.starts_with(b"# rng-seed: ") => {
+            Some(Mark::certain(Place::Start, "Catch's `# rng-seed:`"))
+        }
+        b'o' | b'n' if run::is_tap_assertion(line, before) => Some(Mark::certain(
+            Place::Within,
+            "assertions as Catch's TAP reporter prints them",
+        )),
+        b':' if line.starts_with(b":test-result: ") => {
+            Some(Mark::hint(Place::Within, "a `:test-result:` line"))
+        }
+        _ if line.ends_with(b" host application.") && run::host(line).is_some() => {
+            Some(Mark::certain(Place::Start, "`is a Catch host application`"))
+        }
+        _ if End::compact(line).is_some_and(|end| !end.nothing) => Some(Mark::certain(
+            Place::End,
+            "the last line of Catch's compact reporter",
+        )),
+        _ => None,
     }
 }
 
-#[derive(Clone)]
+#[derive(Clone, Default)]
 struct State {
     log: ParsedLogBuilder,
     line: u64,
@@ -116,20 +100,6 @@ struct State {
 }
 
 impl State {
-    fn new() -> Self {
-        Self {
-            log: ParsedLogBuilder::new("catch2"),
-            line: 0,
-            reports: Reports::default(),
-            run: Run::default(),
-            rule: false,
-            pending: None,
-            ended: None,
-            tail: Tail::default(),
-            build: Build::default(),
-        }
-    }
-
     /// The run that was read came to its end, as it seems.
     fn end(&mut self, end: End) {
         self.flush();

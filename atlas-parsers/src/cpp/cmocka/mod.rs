@@ -9,79 +9,65 @@ mod xml;
 use crate::cpp::build::number;
 use crate::cpp::subunit::Subunit;
 use crate::cpp::tally::Tally;
-use crate::runner::{About, Mark, Place, Runner};
+use crate::runner::{About, Mark, Place, Shipped};
 use crate::text::clean;
 use atlas_core::{
-    ByLine, Evidence, LineState, LogParser, LogReader, LostReason, ParsedLog, ParsedLogBuilder,
-    RunOutcome, TestStatus,
+    ByLine, Evidence, LineState, LostReason, ParsedLog, ParsedLogBuilder, RunOutcome, TestStatus,
 };
 use memchr::memmem;
 use standard::Standard;
 use xml::Xml;
 
 /// cmocka.
-#[derive(Debug)]
-pub(crate) struct Cmocka;
+pub(crate) static CMOCKA: Shipped = Shipped::new(
+    "cmocka",
+    &About {
+        languages: &["c"],
+        // Its variable names it where the program's name does not.
+        commands: &[
+            &["CMOCKA_MESSAGE_OUTPUT=STDOUT"],
+            &["CMOCKA_MESSAGE_OUTPUT=TAP"],
+            &["CMOCKA_MESSAGE_OUTPUT=SUBUNIT"],
+            &["CMOCKA_MESSAGE_OUTPUT=XML"],
+        ],
+        // Its own XML and TAP.
+        contains: &["junit", "tap"],
+        ..About::new(
+            "cmocka 0.3 to 2.0: STDOUT, TAP, SUBUNIT and XML on the console",
+            "the group of a test, but for XML and TAP; a status that a test forges for itself \
+             when it is the worse one",
+        )
+    },
+    mark,
+    || Box::new(ByLine::new(State::new())),
+);
 
-impl LogParser for Cmocka {
-    fn id(&self) -> &'static str {
-        "cmocka"
-    }
-
-    fn start(&self) -> Box<dyn LogReader> {
-        Box::new(ByLine::new(State::new()))
-    }
-}
-
-impl Runner for Cmocka {
-    fn about(&self) -> &'static About {
-        const ABOUT: About = About {
-            languages: &["c"],
-            // Its variable names it where the program's name does not.
-            commands: &[
-                &["CMOCKA_MESSAGE_OUTPUT=STDOUT"],
-                &["CMOCKA_MESSAGE_OUTPUT=TAP"],
-                &["CMOCKA_MESSAGE_OUTPUT=SUBUNIT"],
-                &["CMOCKA_MESSAGE_OUTPUT=XML"],
-            ],
-            // Its own XML and TAP.
-            contains: &["junit", "tap"],
-            ..About::new(
-                "cmocka 0.3 to 2.0: STDOUT, TAP, SUBUNIT and XML on the console",
-                "the group of a test, but for XML and TAP; a status that a test forges for itself \
-                 when it is the worse one",
-            )
-        };
-        &ABOUT
-    }
-
-    fn mark(&self, line: &[u8], _: &[u8]) -> Option<Mark> {
-        match line.first()? {
-            b'[' if line.starts_with(b"[==========] ")
-                && (line.ends_with(b" test(s).") || line.ends_with(b" test(s) run.")) =>
-            {
-                Some(Mark::certain(
-                    Place::Within,
-                    "a `[==========] test(s)` line",
-                ))
-            }
-            b'[' if line.starts_with(b"[  PASSED  ] ") && line.ends_with(b" test(s).") => {
-                Some(Mark::certain(Place::End, "a `[  PASSED  ] test(s)` line"))
-            }
-            b' ' if Xml::suite(line).is_some() => {
-                Some(Mark::certain(Place::Within, "a `<testsuite` of cmocka"))
-            }
-            b'#' if line.starts_with(b"# ok - ") || line.starts_with(b"# not ok - ") => {
-                Some(Mark::certain(Place::End, "a `# ok - group` line"))
-            }
-            b't' if line.starts_with(b"test: ") => {
-                Some(Mark::hint(Place::Within, "a `test: name` line"))
-            }
-            _ if line.ends_with(b": error: Failure!") => {
-                Some(Mark::certain(Place::Within, "cmocka's `error: Failure!`"))
-            }
-            _ => None,
+fn mark(line: &[u8], _: &[u8]) -> Option<Mark> {
+    match line.first()? {
+        b'[' if line.starts_with(b"[==========] ")
+            && (line.ends_with(b" test(s).") || line.ends_with(b" test(s) run.")) =>
+        {
+            Some(Mark::certain(
+                Place::Within,
+                "a `[==========] test(s)` line",
+            ))
         }
+        b'[' if line.starts_with(b"[  PASSED  ] ") && line.ends_with(b" test(s).") => {
+            Some(Mark::certain(Place::End, "a `[  PASSED  ] test(s)` line"))
+        }
+        b' ' if Xml::suite(line).is_some() => {
+            Some(Mark::certain(Place::Within, "a `<testsuite` of cmocka"))
+        }
+        b'#' if line.starts_with(b"# ok - ") || line.starts_with(b"# not ok - ") => {
+            Some(Mark::certain(Place::End, "a `# ok - group` line"))
+        }
+        b't' if line.starts_with(b"test: ") => {
+            Some(Mark::hint(Place::Within, "a `test: name` line"))
+        }
+        _ if line.ends_with(b": error: Failure!") => {
+            Some(Mark::certain(Place::Within, "cmocka's `error: Failure!`"))
+        }
+        _ => None,
     }
 }
 
@@ -164,7 +150,7 @@ struct State {
 impl State {
     fn new() -> Self {
         Self {
-            log: ParsedLogBuilder::new("cmocka"),
+            log: ParsedLogBuilder::default(),
             line: 0,
             form: None,
             standard: Standard::default(),

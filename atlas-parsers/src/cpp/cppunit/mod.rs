@@ -10,77 +10,62 @@ mod run;
 
 use crate::cpp::compiler::Build;
 use crate::cpp::death::Tail;
-use crate::runner::{About, Mark, Place, Runner};
+use crate::runner::{About, Mark, Place, Shipped, by_line};
 use crate::text::clean;
-use atlas_core::{
-    ByLine, LineState, LogParser, LogReader, LostReason, ParsedLog, ParsedLogBuilder, RunOutcome,
-};
+use atlas_core::{LineState, LostReason, ParsedLog, ParsedLogBuilder, RunOutcome};
 use line::End;
 use run::Run;
 
 /// The parser.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct CppUnit;
+pub(crate) static CPPUNIT: Shipped = Shipped::new(
+    "cppunit",
+    &About {
+        languages: &["c++"],
+        aliases: &["cpp_unit"],
+        ..About::new(
+            "CppUnit's brief progress, text, compiler and XML output; several binaries in one log",
+            "passing tests without the brief listener or XML; the name of a passing test whose output \
+             begins on the line of its name",
+        )
+    },
+    mark,
+    by_line::<State>,
+);
 
-impl LogParser for CppUnit {
-    fn id(&self) -> &'static str {
-        "cppunit"
-    }
-
-    fn start(&self) -> Box<dyn LogReader> {
-        Box::new(ByLine::new(State::new()))
-    }
-}
-
-impl Runner for CppUnit {
-    fn about(&self) -> &'static About {
-        const ABOUT: About = About {
-            languages: &["c++"],
-            aliases: &["cpp_unit"],
-            ..About::new(
-                "CppUnit's brief progress, text, compiler and XML output; several binaries in one log",
-                "passing tests without the brief listener or XML; the name of a passing test whose output \
-                 begins on the line of its name",
-            )
-        };
-        &ABOUT
-    }
-
-    fn mark(&self, line: &[u8], before: &[u8]) -> Option<Mark> {
-        match line.first()? {
-            b'!' if line == b"!!!FAILURES!!!" => {
-                Some(Mark::certain(Place::End, "CppUnit's `!!!FAILURES!!!`"))
-            }
-            b'R' if matches!(line::end(line), Some(End::Compiler { .. })) => Some(Mark::certain(
+fn mark(line: &[u8], before: &[u8]) -> Option<Mark> {
+    match line.first()? {
+        b'!' if line == b"!!!FAILURES!!!" => {
+            Some(Mark::certain(Place::End, "CppUnit's `!!!FAILURES!!!`"))
+        }
+        b'R' if matches!(line::end(line), Some(End::Compiler { .. })) => Some(Mark::certain(
+            Place::End,
+            "CppUnit's `Run: N   Failure total: N`",
+        )),
+        b'O' if line::end(line).is_some() => match line::complete(before) {
+            Some((name, _)) if line::is_path(name) => Some(Mark::certain(
                 Place::End,
-                "CppUnit's `Run: N   Failure total: N`",
+                "CppUnit's `OK (N)` below a result",
             )),
-            b'O' if line::end(line).is_some() => match line::complete(before) {
-                Some((name, _)) if line::is_path(name) => Some(Mark::certain(
-                    Place::End,
-                    "CppUnit's `OK (N)` below a result",
-                )),
-                _ => Some(Mark::hint(Place::End, "an `OK (N)` line")),
-            },
-            b'<' if line
-                .starts_with(b"<?xml version=\"1.0\" encoding='ISO-8859-1' standalone='yes'") =>
-            {
-                Some(Mark::certain(Place::Start, "CppUnit's XML declaration"))
-            }
-            _ => {
-                let (name, _) = line::complete(line)?;
-                let two = || line::complete(before).is_some_and(|(name, _)| line::is_path(name));
-                if line::is_path(name) && two() {
-                    Some(Mark::certain(Place::Within, "`Class::test : OK` lines"))
-                } else {
-                    None
-                }
+            _ => Some(Mark::hint(Place::End, "an `OK (N)` line")),
+        },
+        b'<' if line
+            .starts_with(b"<?xml version=\"1.0\" encoding='ISO-8859-1' standalone='yes'") =>
+        {
+            Some(Mark::certain(Place::Start, "CppUnit's XML declaration"))
+        }
+        _ => {
+            let (name, _) = line::complete(line)?;
+            let two = || line::complete(before).is_some_and(|(name, _)| line::is_path(name));
+            if line::is_path(name) && two() {
+                Some(Mark::certain(Place::Within, "`Class::test : OK` lines"))
+            } else {
+                None
             }
         }
     }
 }
 
-#[derive(Clone)]
+#[derive(Clone, Default)]
 struct State {
     log: ParsedLogBuilder,
     line: u64,
@@ -93,19 +78,6 @@ struct State {
 }
 
 impl State {
-    fn new() -> Self {
-        Self {
-            log: ParsedLogBuilder::new("cppunit"),
-            line: 0,
-            run: Run::default(),
-            tail: Tail::default(),
-            build: Build::default(),
-            outcome: None,
-            declared: false,
-            disagrees: false,
-        }
-    }
-
     /// The run that was read came to its end.
     fn end(&mut self) {
         let run = std::mem::take(&mut self.run);

@@ -8,62 +8,46 @@
 mod line;
 
 use crate::cpp::build::Builds;
-use crate::runner::{About, Mark, Place, Runner};
+use crate::runner::{About, Mark, Place, Shipped, by_line};
 use crate::text::clean;
-use atlas_core::{
-    ByLine, LineState, LogParser, LogReader, ParsedLog, ParsedLogBuilder, RunOutcome, TestStatus,
-    Totals,
-};
+use atlas_core::{LineState, ParsedLog, ParsedLogBuilder, RunOutcome, TestStatus, Totals};
 use line::{Field, TestLine};
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// `meson test`.
-#[derive(Debug)]
-pub(crate) struct Meson;
+pub(crate) static MESON: Shipped = Shipped::new(
+    "meson",
+    &About {
+        languages: &["c", "c++"],
+        commands: &[&["meson", "test"], &["ninja", "test"]],
+        contains: &[
+            "automake", "boost", "cargo", "catch2", "check", "cmocka", "cppunit", "cunit",
+            "doctest", "gtest", "junit", "prove", "pytest", "tap", "unittest", "unity",
+        ],
+        ..About::new(
+            "`meson test` 0.45 and newer: default, -v, --print-errorlogs, --repeat",
+            "passing tests under --quiet; a result that the output of an unframed test forges \
+             for itself",
+        )
+    },
+    mark,
+    by_line::<State>,
+);
 
-impl LogParser for Meson {
-    fn id(&self) -> &'static str {
-        "meson"
-    }
-
-    fn start(&self) -> Box<dyn LogReader> {
-        Box::new(ByLine::new(State::new()))
-    }
-}
-
-impl Runner for Meson {
-    fn about(&self) -> &'static About {
-        const ABOUT: About = About {
-            languages: &["c", "c++"],
-            commands: &[&["meson", "test"], &["ninja", "test"]],
-            contains: &[
-                "automake", "boost", "cargo", "catch2", "check", "cmocka", "cppunit", "cunit",
-                "doctest", "gtest", "junit", "prove", "pytest", "tap", "unittest", "unity",
-            ],
-            ..About::new(
-                "`meson test` 0.45 and newer: default, -v, --print-errorlogs, --repeat",
-                "passing tests under --quiet; a result that the output of an unframed test forges \
-                 for itself",
-            )
-        };
-        &ABOUT
-    }
-
-    fn mark(&self, line: &[u8], _: &[u8]) -> Option<Mark> {
-        match line.first()? {
-            b' ' | b'0'..=b'9' => TestLine::read(line)
-                .filter(|test| test.status.is_some())
-                .map(|_| Mark::certain(Place::Within, "a `1/2 name OK 0.01s` line")),
-            b'F' if line.starts_with(b"Full log written to ")
-                && memchr::memmem::find(line, b"meson-logs").is_some() =>
-            {
-                Some(Mark::certain(Place::End, "the place of `meson-logs`"))
-            }
-            b'E' if line.starts_with(b"Expected Fail:  ") => {
-                Some(Mark::hint(Place::End, "an `Expected Fail:` total"))
-            }
-            _ => None,
+fn mark(line: &[u8], _: &[u8]) -> Option<Mark> {
+    match line.first()? {
+        b' ' | b'0'..=b'9' => TestLine::read(line)
+            .filter(|test| test.status.is_some())
+            .map(|_| Mark::certain(Place::Within, "a `1/2 name OK 0.01s` line")),
+        b'F' if line.starts_with(b"Full log written to ")
+            && memchr::memmem::find(line, b"meson-logs").is_some() =>
+        {
+            Some(Mark::certain(Place::End, "the place of `meson-logs`"))
         }
+        b'E' if line.starts_with(b"Expected Fail:  ") => {
+            Some(Mark::hint(Place::End, "an `Expected Fail:` total"))
+        }
+        _ => None,
     }
 }
 
@@ -153,7 +137,7 @@ impl Run {
     }
 }
 
-#[derive(Clone)]
+#[derive(Clone, Default)]
 struct State {
     log: ParsedLogBuilder,
     line: usize,
@@ -166,19 +150,6 @@ struct State {
 }
 
 impl State {
-    fn new() -> Self {
-        Self {
-            log: ParsedLogBuilder::new("meson"),
-            line: 0,
-            builds: Builds::default(),
-            run: Run::default(),
-            framed: false,
-            ended: false,
-            unended: false,
-            consistent: None,
-        }
-    }
-
     fn test(&mut self, test: &TestLine<'_>) {
         if self.run.tail == Tail::Output {
             return;

@@ -6,57 +6,43 @@
 
 use crate::cpp::build::number;
 use crate::cpp::tally::Tally;
-use crate::runner::{About, Mark, Place, Runner};
+use crate::runner::{About, Mark, Place, Shipped};
 use crate::text::clean;
-use atlas_core::{
-    ByLine, LineState, LogParser, LogReader, ParsedLog, ParsedLogBuilder, RunOutcome, TestStatus,
-    Totals,
-};
+use atlas_core::{ByLine, LineState, ParsedLog, ParsedLogBuilder, RunOutcome, TestStatus, Totals};
 use std::collections::BTreeMap;
 
 /// Unity.
-#[derive(Debug)]
-pub(crate) struct Unity;
-
-impl LogParser for Unity {
-    fn id(&self) -> &'static str {
-        "unity"
-    }
-
-    fn start(&self) -> Box<dyn LogReader> {
+pub(crate) static UNITY: Shipped = Shipped::new(
+    "unity",
+    &About {
+        languages: &["c"],
+        aliases: &["ceedling"],
+        ..About::new(
+            "Unity 2: `file:line:name:PASS`, alone or inside `ctest -V`",
+            "the program of a test; passing tests of the fixture extension without -v; what \
+             `ctest` says of a program, for which its own parser is",
+        )
+    },
+    mark,
+    || {
         Box::new(ByLine::new(State {
-            log: ParsedLogBuilder::new("unity"),
+            log: ParsedLogBuilder::default(),
             programs: BTreeMap::new(),
             tally: Tally::default(),
             agrees: true,
         }))
-    }
-}
+    },
+);
 
-impl Runner for Unity {
-    fn about(&self) -> &'static About {
-        const ABOUT: About = About {
-            languages: &["c"],
-            aliases: &["ceedling"],
-            ..About::new(
-                "Unity 2: `file:line:name:PASS`, alone or inside `ctest -V`",
-                "the program of a test; passing tests of the fixture extension without -v; what \
-                 `ctest` says of a program, for which its own parser is",
-            )
-        };
-        &ABOUT
-    }
-
-    fn mark(&self, line: &[u8], _: &[u8]) -> Option<Mark> {
-        match line.first()? {
-            b'0'..=b'9' if summary(line).is_some() => {
-                Some(Mark::certain(Place::End, "a `Tests Failures Ignored` line"))
-            }
-            _ if line.ends_with(b":PASS") && result(line).is_some() => {
-                Some(Mark::hint(Place::Within, "a `file:1:name:PASS` line"))
-            }
-            _ => None,
+fn mark(line: &[u8], _: &[u8]) -> Option<Mark> {
+    match line.first()? {
+        b'0'..=b'9' if summary(line).is_some() => {
+            Some(Mark::certain(Place::End, "a `Tests Failures Ignored` line"))
         }
+        _ if line.ends_with(b":PASS") && result(line).is_some() => {
+            Some(Mark::hint(Place::Within, "a `file:1:name:PASS` line"))
+        }
+        _ => None,
     }
 }
 
@@ -167,7 +153,7 @@ mod tests {
     fn programs_below_ctest_are_told_apart_by_their_number() {
         let log = b"2: /p/a.c:3:test_x:PASS\n1: b.c:9:test_x:FAIL: no\n2: 1 Tests 0 Failures 0 Ignored \n\
             1: 1 Tests 1 Failures 0 Ignored \n";
-        let log = Unity.parse(log);
+        let log = UNITY.parse(log);
         assert_eq!(log.consistent, Some(true));
         assert_eq!(log.qualified()["a.c::test_x"], TestStatus::Passed);
         assert_eq!(log.qualified()["b.c::test_x"], TestStatus::Failed);

@@ -20,14 +20,16 @@ pub(super) struct ResultLine<'a> {
     pub(super) indent: usize,
 }
 
-impl Finders {
-    pub(super) fn new() -> Self {
+impl Default for Finders {
+    fn default() -> Self {
         Self {
             run: Finder::new("=== RUN   "),
             result: Finder::new("--- "),
         }
     }
+}
 
+impl Finders {
     /// The test that this line announces. Behind other text only a subtest of a started test is
     /// believed: a parent that prints without a newline and then calls `t.Run`.
     pub(super) fn started<'a>(&self, line: &'a [u8], started: &Names) -> Option<&'a str> {

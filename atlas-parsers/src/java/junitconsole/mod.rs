@@ -15,67 +15,52 @@ mod found;
 mod node;
 
 use crate::java::compiler::Compiler;
-use crate::runner::{About, Mark, Place, Runner};
+use crate::runner::{About, Mark, Place, Shipped};
 use crate::text::clean;
-use atlas_core::{
-    ByLine, LineState, LogParser, LogReader, ParsedLog, ParsedLogBuilder, RunOutcome, TestStatus,
-    Totals,
-};
+use atlas_core::{ByLine, LineState, ParsedLog, ParsedLogBuilder, RunOutcome, TestStatus, Totals};
 use found::{Feed, Flat, Found, Tree, Verbose};
 
 /// `java -jar junit-platform-console-standalone.jar`.
-#[derive(Debug)]
-pub(crate) struct JunitConsole;
+pub(crate) static JUNITCONSOLE: Shipped = Shipped::new(
+    "junitconsole",
+    &About {
+        languages: &["java", "kotlin", "groovy"],
+        aliases: &["junit_console", "consolelauncher", "junit5"],
+        commands: &[&["org.junit.platform.console.ConsoleLauncher"]],
+        ..About::new(
+            "`ConsoleLauncher` with any `--details` and theme",
+            "passing tests with `--details=summary` or `none`; classes of the same simple name \
+             in a tree; where a name ends that holds ` ✘ ` itself",
+        )
+    },
+    mark,
+    || Box::new(ByLine::new(State::new())),
+);
 
-impl LogParser for JunitConsole {
-    fn id(&self) -> &'static str {
-        "junitconsole"
-    }
-
-    fn start(&self) -> Box<dyn LogReader> {
-        Box::new(ByLine::new(State::new()))
-    }
-}
-
-impl Runner for JunitConsole {
-    fn about(&self) -> &'static About {
-        const ABOUT: About = About {
-            languages: &["java", "kotlin", "groovy"],
-            aliases: &["junit_console", "consolelauncher", "junit5"],
-            commands: &[&["org.junit.platform.console.ConsoleLauncher"]],
-            ..About::new(
-                "`ConsoleLauncher` with any `--details` and theme",
-                "passing tests with `--details=summary` or `none`; classes of the same simple name \
-                 in a tree; where a name ends that holds ` ✘ ` itself",
-            )
-        };
-        &ABOUT
-    }
-
-    fn mark(&self, line: &[u8], _: &[u8]) -> Option<Mark> {
-        match line.first()? {
-            b'[' if line.ends_with(b" containers found      ]") => Some(Mark::certain(
-                Place::End,
-                "the summary of the JUnit Platform",
-            )),
-            b'T' if line.starts_with(b"Thanks for using JUnit!") => Some(Mark::certain(
-                Place::Start,
-                "the banner of the JUnit Platform's launcher",
-            )),
-            b'T' if line.starts_with(b"Test plan execution started. Number of static tests: ")
-                || line.starts_with(b"Test execution started. Number of static tests: ") =>
-            {
-                Some(Mark::certain(Place::Start, "the launcher's count of tests"))
-            }
-            0xe2 if line == "╷".as_bytes() => Some(Mark::hint(Place::Start, "a tree's root")),
-            _ => None,
+fn mark(line: &[u8], _: &[u8]) -> Option<Mark> {
+    match line.first()? {
+        b'[' if line.ends_with(b" containers found      ]") => Some(Mark::certain(
+            Place::End,
+            "the summary of the JUnit Platform",
+        )),
+        b'T' if line.starts_with(b"Thanks for using JUnit!") => Some(Mark::certain(
+            Place::Start,
+            "the banner of the JUnit Platform's launcher",
+        )),
+        b'T' if line.starts_with(b"Test plan execution started. Number of static tests: ")
+            || line.starts_with(b"Test execution started. Number of static tests: ") =>
+        {
+            Some(Mark::certain(Place::Start, "the launcher's count of tests"))
         }
+        0xe2 if line == "╷".as_bytes() => Some(Mark::hint(Place::Start, "a tree's root")),
+        _ => None,
     }
 }
 
 /// What is being listed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 enum Part {
+    #[default]
     Outside,
     Tree,
     Verbose,
@@ -119,7 +104,7 @@ struct State {
 impl State {
     fn new() -> Self {
         Self {
-            log: ParsedLogBuilder::new("junitconsole"),
+            log: ParsedLogBuilder::default(),
             line: 0,
             compiler: Compiler::default(),
             part: Part::Outside,

@@ -5,51 +5,38 @@
 //! list at the end. The id is the test and its steps, joined by ` > `; the qualified id has the file in front.
 
 use super::sum::Sum;
-use crate::runner::{About, Mark, Place, Runner};
+use crate::runner::{About, Mark, Place, Shipped, by_line};
 use crate::text::clean;
 use atlas_core::{
-    ByLine, Evidence, LineState, LogParser, LogReader, LostReason, ParsedLog, ParsedLogBuilder,
-    TestStatus, Totals,
+    Evidence, LineState, LostReason, ParsedLog, ParsedLogBuilder, TestStatus, Totals,
 };
 
 /// `deno test`.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Deno;
+pub(crate) static DENO: Shipped = Shipped::new(
+    "deno",
+    &About {
+        languages: &["javascript", "typescript"],
+        commands: &[&["deno", "test"]],
+        ..About::new(
+            "the pretty and dot reporters of `deno test` 2",
+            "passing and ignored tests of dots; in dots and parallel runs, whether ` ... ` in a name \
+             parts a test and its step",
+        )
+    },
+    mark,
+    by_line::<State>,
+);
 
-impl LogParser for Deno {
-    fn id(&self) -> &'static str {
-        "deno"
-    }
-
-    fn start(&self) -> Box<dyn LogReader> {
-        Box::new(ByLine::new(State::default()))
-    }
-}
-
-impl Runner for Deno {
-    fn about(&self) -> &'static About {
-        const ABOUT: About = About {
-            languages: &["javascript", "typescript"],
-            commands: &[&["deno", "test"]],
-            ..About::new(
-                "the pretty and dot reporters of `deno test` 2",
-                "passing and ignored tests of dots; in dots and parallel runs, whether ` ... ` in a name \
-                 parts a test and its step",
-            )
-        };
-        &ABOUT
-    }
-
-    fn mark(&self, line: &[u8], _: &[u8]) -> Option<Mark> {
-        let text = std::str::from_utf8(line).ok()?;
-        match line.first()? {
-            b'r' => running(text)
-                .map(|_| Mark::certain(Place::Within, "a `running … tests from ./…` line")),
-            b'o' | b'F' => {
-                End::of(text).map(|_| Mark::certain(Place::End, "`ok | … passed | … failed`"))
-            }
-            _ => None,
+fn mark(line: &[u8], _: &[u8]) -> Option<Mark> {
+    let text = std::str::from_utf8(line).ok()?;
+    match line.first()? {
+        b'r' => {
+            running(text).map(|_| Mark::certain(Place::Within, "a `running … tests from ./…` line"))
         }
+        b'o' | b'F' => {
+            End::of(text).map(|_| Mark::certain(Place::End, "`ok | … passed | … failed`"))
+        }
+        _ => None,
     }
 }
 
@@ -375,7 +362,7 @@ impl Run {
     }
 }
 
-#[derive(Clone)]
+#[derive(Clone, Default)]
 struct State {
     log: ParsedLogBuilder,
     number: usize,
@@ -384,19 +371,6 @@ struct State {
     error: Option<Evidence>,
     unloaded: Vec<(String, Vec<Evidence>)>,
     sum: Sum,
-}
-
-impl Default for State {
-    fn default() -> Self {
-        Self {
-            log: ParsedLogBuilder::new("deno"),
-            number: 0,
-            run: Run::default(),
-            error: None,
-            unloaded: Vec::new(),
-            sum: Sum::default(),
-        }
-    }
 }
 
 impl State {

@@ -90,7 +90,7 @@ pub(super) fn parse(text: &[u8]) -> Option<ParsedLog> {
     if features.is_empty() {
         return None;
     }
-    let mut log = ParsedLogBuilder::new("cucumber");
+    let mut log = ParsedLogBuilder::default();
     for feature in features {
         // A background's steps come in front of the scenario they were run for.
         let mut background = Worst::default();

@@ -8,69 +8,54 @@ mod json;
 mod pretty;
 
 use crate::ruby::report::WithReport;
-use crate::runner::{About, Mark, Place, Runner};
+use crate::runner::{About, Mark, Place, Shipped};
 use crate::text::clean;
-use atlas_core::{
-    LineState, LogParser, LogReader, ParsedLog, ParsedLogBuilder, RunOutcome, TestStatus, Totals,
-};
+use atlas_core::{LineState, ParsedLog, ParsedLogBuilder, RunOutcome, TestStatus, Totals};
 use pretty::{Pretty, Scenario};
 use std::collections::HashMap;
 
 /// Cucumber's console output.
-#[derive(Debug)]
-pub(crate) struct Cucumber;
+pub(crate) static CUCUMBER: Shipped = Shipped::new(
+    "cucumber",
+    &About {
+        languages: &["ruby", "javascript"],
+        aliases: &["cucumber-ruby", "cucumber-js"],
+        commands: &[&["cucumber"], &["cucumber-js"]],
+        ..About::new(
+            "--format pretty, json on stdout, and the failing scenarios of other formats",
+            "passing scenarios and features' names of a progress run; which row of an outline's \
+             examples is undefined; undefined steps without --source and colours",
+        )
+    },
+    mark,
+    || Box::new(WithReport::new(State::default(), json::begins, json::parse)),
+);
 
-impl LogParser for Cucumber {
-    fn id(&self) -> &'static str {
-        "cucumber"
-    }
-
-    fn start(&self) -> Box<dyn LogReader> {
-        Box::new(WithReport::new(State::default(), json::begins, json::parse))
-    }
-}
-
-impl Runner for Cucumber {
-    fn about(&self) -> &'static About {
-        const ABOUT: About = About {
-            languages: &["ruby", "javascript"],
-            aliases: &["cucumber-ruby", "cucumber-js"],
-            commands: &[&["cucumber"], &["cucumber-js"]],
-            ..About::new(
-                "--format pretty, json on stdout, and the failing scenarios of other formats",
-                "passing scenarios and features' names of a progress run; which row of an outline's \
-                 examples is undefined; undefined steps without --source and colours",
-            )
-        };
-        &ABOUT
-    }
-
-    fn mark(&self, line: &[u8], before: &[u8]) -> Option<Mark> {
-        match line.first()? {
-            b'0'..=b'9'
-                if Counts::read(line, b"step").is_some()
-                    && Counts::read(before, b"scenario").is_some() =>
-            {
-                Some(Mark::certain(
-                    Place::End,
-                    "`… scenarios (…)` and `… steps (…)` lines",
-                ))
-            }
-            b'c' if failing(line).is_some() => Some(Mark::certain(
+fn mark(line: &[u8], before: &[u8]) -> Option<Mark> {
+    match line.first()? {
+        b'0'..=b'9'
+            if Counts::read(line, b"step").is_some()
+                && Counts::read(before, b"scenario").is_some() =>
+        {
+            Some(Mark::certain(
                 Place::End,
-                "a `cucumber file:line # Scenario: …` line",
-            )),
-            b'F' if line.starts_with(b"Feature: ") => {
-                Some(Mark::hint(Place::Start, "a `Feature:` line"))
-            }
-            b' ' if line.starts_with(b"    \"uri\": \"") && line.ends_with(b".feature\",") => {
-                Some(Mark::certain(Place::Within, "a JSON report of features"))
-            }
-            b'[' if line.starts_with(b"[{\"uri\":\"") => {
-                Some(Mark::certain(Place::Within, "a JSON report of features"))
-            }
-            _ => None,
+                "`… scenarios (…)` and `… steps (…)` lines",
+            ))
         }
+        b'c' if failing(line).is_some() => Some(Mark::certain(
+            Place::End,
+            "a `cucumber file:line # Scenario: …` line",
+        )),
+        b'F' if line.starts_with(b"Feature: ") => {
+            Some(Mark::hint(Place::Start, "a `Feature:` line"))
+        }
+        b' ' if line.starts_with(b"    \"uri\": \"") && line.ends_with(b".feature\",") => {
+            Some(Mark::certain(Place::Within, "a JSON report of features"))
+        }
+        b'[' if line.starts_with(b"[{\"uri\":\"") => {
+            Some(Mark::certain(Place::Within, "a JSON report of features"))
+        }
+        _ => None,
     }
 }
 
@@ -213,7 +198,7 @@ impl LineState for State {
     }
 
     fn finish(self) -> ParsedLog {
-        let mut log = ParsedLogBuilder::new("cucumber");
+        let mut log = ParsedLogBuilder::default();
         let ended = self.ended && self.scenarios.is_some();
         let told = self.pretty.scenarios.len() as u64;
         // Prose has features and scenarios too; a run has an end.

@@ -11,71 +11,57 @@ mod reporters;
 
 use crate::nested::Nested;
 use crate::ruby::loading::Loading;
-use crate::runner::{About, Mark, Place, Runner};
+use crate::runner::{About, Mark, Place, Shipped, by_line};
 use crate::text::clean;
 use atlas_core::{
-    ByLine, Evidence, LineState, LogParser, LogReader, LostReason, ParsedLog, ParsedLogBuilder,
-    RunOutcome, TestStatus, Totals,
+    Evidence, LineState, LostReason, ParsedLog, ParsedLogBuilder, RunOutcome, TestStatus, Totals,
 };
 use line::{Listed, Summary};
 use reporters::Spec;
 use std::collections::HashMap;
 
 /// minitest's console output.
-#[derive(Debug)]
-pub(crate) struct Minitest;
+pub(crate) static MINITEST: Shipped = Shipped::new(
+    "minitest",
+    &About {
+        languages: &["ruby"],
+        aliases: &["rails", "minitest-reporters", "ruby_minitest"],
+        commands: &[&["rails", "test"], &["minitest"], &["m"]],
+        ..About::new(
+            "dots with the list of failures, --verbose, `rails test`, and the Spec, Default and \
+             Progress reporters of minitest-reporters",
+            "passing tests without --verbose; skipped ones without it; which of several tests \
+             that run at once has failed, before the list of failures",
+        )
+    },
+    mark,
+    by_line::<State>,
+);
 
-impl LogParser for Minitest {
-    fn id(&self) -> &'static str {
-        "minitest"
-    }
-
-    fn start(&self) -> Box<dyn LogReader> {
-        Box::new(ByLine::new(State::new()))
-    }
-}
-
-impl Runner for Minitest {
-    fn about(&self) -> &'static About {
-        const ABOUT: About = About {
-            languages: &["ruby"],
-            aliases: &["rails", "minitest-reporters", "ruby_minitest"],
-            commands: &[&["rails", "test"], &["minitest"], &["m"]],
-            ..About::new(
-                "dots with the list of failures, --verbose, `rails test`, and the Spec, Default and \
-                 Progress reporters of minitest-reporters",
-                "passing tests without --verbose; skipped ones without it; which of several tests \
-                 that run at once has failed, before the list of failures",
-            )
-        };
-        &ABOUT
-    }
-
-    fn mark(&self, line: &[u8], _: &[u8]) -> Option<Mark> {
-        match line.first()? {
-            b'#' if matches!(line, b"# Running:" | b"# Running tests:") => {
-                Some(Mark::certain(Place::Start, "a `# Running:` line"))
-            }
-            b'#' if line.starts_with(b"# Running tests with run options ") => Some(Mark::certain(
-                Place::Start,
-                "a `# Running tests with run options` line",
-            )),
-            b'S' if line.starts_with(b"Started with run options ") => Some(Mark::certain(
-                Place::Start,
-                "a `Started with run options` line",
-            )),
-            b'R' if line.starts_with(b"Run options: ") => {
-                Some(Mark::hint(Place::Start, "a `Run options:` line"))
-            }
-            b'F' if line.starts_with(b"Finished in ") && line.ends_with(b" assertions/s.") => Some(
-                Mark::certain(Place::End, "a `Finished in …, … assertions/s.` line"),
-            ),
-            b'0'..=b'9' if Summary::read(line).is_some() => Some(Mark::certain(
-                Place::End,
-                "a `… runs, … assertions, … failures, … errors, … skips` line",
-            )),
-            _ => None,
+fn mark(line: &[u8], _: &[u8]) -> Option<Mark> {
+    match line.first()? {
+        b'#' if matches!(line, b"# Running:" | b"# Running tests:") => {
+            Some(Mark::certain(Place::Start, "a `# Running:` line"))
         }
+        b'#' if line.starts_with(b"# Running tests with run options ") => Some(Mark::certain(
+            Place::Start,
+            "a `# Running tests with run options` line",
+        )),
+        b'S' if line.starts_with(b"Started with run options ") => Some(Mark::certain(
+            Place::Start,
+            "a `Started with run options` line",
+        )),
+        b'R' if line.starts_with(b"Run options: ") => {
+            Some(Mark::hint(Place::Start, "a `Run options:` line"))
+        }
+        b'F' if line.starts_with(b"Finished in ") && line.ends_with(b" assertions/s.") => Some(
+            Mark::certain(Place::End, "a `Finished in …, … assertions/s.` line"),
+        ),
+        b'0'..=b'9' if Summary::read(line).is_some() => Some(Mark::certain(
+            Place::End,
+            "a `… runs, … assertions, … failures, … errors, … skips` line",
+        )),
+        _ => None,
     }
 }
 
@@ -264,7 +250,7 @@ impl Session {
     }
 }
 
-#[derive(Clone)]
+#[derive(Clone, Default)]
 struct State {
     log: ParsedLogBuilder,
     line: usize,
@@ -278,19 +264,6 @@ struct State {
 }
 
 impl State {
-    fn new() -> Self {
-        Self {
-            log: ParsedLogBuilder::new("minitest"),
-            line: 0,
-            session: Session::default(),
-            nested: Nested::default(),
-            consistent: None,
-            outcome: None,
-            load_error: None,
-            loading: Loading::default(),
-        }
-    }
-
     /// Records the run, and those in which it began or which began in it, where it has no end.
     fn close(&mut self) {
         if self.session.summary.is_some() && !self.nested.is_inside() {

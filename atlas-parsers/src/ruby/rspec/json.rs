@@ -63,7 +63,7 @@ pub(super) fn parse(text: &[u8]) -> Option<ParsedLog> {
     if reports.is_empty() {
         return None;
     }
-    let mut log = ParsedLogBuilder::new("rspec");
+    let mut log = ParsedLogBuilder::default();
     let (mut errors, mut all) = (0_u64, 0_u64);
     for report in &reports {
         for example in &report.examples {

@@ -32,68 +32,54 @@ pub(super) mod build;
 mod line;
 mod section;
 
-use crate::runner::{About, Mark, Place, Runner};
+use crate::runner::{About, Mark, Place, Shipped};
 use crate::text::{clean, lossy, uncoloured};
 use announced::Announced;
 use atlas_core::{
-    ByLine, Evidence, LineState, LogParser, LogReader, LostReason, Names, ParsedLog,
-    ParsedLogBuilder, RunOutcome,
+    ByLine, Evidence, LineState, LostReason, Names, ParsedLog, ParsedLogBuilder, RunOutcome,
 };
 use build::Build;
 use line::Binary;
 use section::{Room, Section};
 
 /// `cargo test`.
-#[derive(Debug)]
-pub(crate) struct Cargo;
+pub(crate) static CARGO: Shipped = Shipped::new(
+    "cargo",
+    &About {
+        languages: &["rust"],
+        aliases: &["libtest", "cargo_test"],
+        commands: &[&["cargo", "test"]],
+        usual_for: &["rust"],
+        ..About::new(
+            "`cargo test`: unit, integration and documentation tests, quiet too, interleaved output",
+            "passing tests of a quiet run; why a test was ignored where it gave no reason",
+        )
+    },
+    mark,
+    || Box::new(ByLine::new(State::new())),
+);
 
-impl LogParser for Cargo {
-    fn id(&self) -> &'static str {
-        "cargo"
-    }
-
-    fn start(&self) -> Box<dyn LogReader> {
-        Box::new(ByLine::new(State::new()))
-    }
-}
-
-impl Runner for Cargo {
-    fn about(&self) -> &'static About {
-        const ABOUT: About = About {
-            languages: &["rust"],
-            aliases: &["libtest", "cargo_test"],
-            commands: &[&["cargo", "test"]],
-            usual_for: &["rust"],
-            ..About::new(
-                "`cargo test`: unit, integration and documentation tests, quiet too, interleaved output",
-                "passing tests of a quiet run; why a test was ignored where it gave no reason",
-            )
-        };
-        &ABOUT
-    }
-
-    fn mark(&self, line: &[u8], _: &[u8]) -> Option<Mark> {
-        let has = |part: &[u8]| memchr::memmem::find(line, part).is_some();
-        match line.first()? {
-            b't' if line.starts_with(b"test result: ") && has(b" filtered out") => {
-                Some(Mark::certain(Place::Within, "a `test result:` line"))
-            }
-            b'e' if line.starts_with(b"error: could not compile `") => {
-                Some(Mark::hint(Place::End, "cargo's `could not compile`"))
-            }
-            b'e' if has(b"test failed, to rerun pass ") => {
-                Some(Mark::certain(Place::Within, "cargo's `to rerun pass`"))
-            }
-            b' ' if line.starts_with(b"     Running ") && has(b"/deps/") => {
-                Some(Mark::certain(Place::Within, "cargo's `Running`"))
-            }
-            b'r' if line.starts_with(b"running ")
-                && (line.ends_with(b" tests") || line.ends_with(b" test")) =>
-            {
-                Some(Mark::hint(Place::Within, "a `running N tests` line"))
-            }
-            _ => None,
+fn mark(line: &[u8], _: &[u8]) -> Option<Mark> {
+    let has = |part: &[u8]| memchr::memmem::find(line, part).is_some();
+    match line.first()? {
+        b't' if line.starts_with(b"test result: ") && has(b" filtered out") => {
+            Some(Mark::certain(Place::Within, "a `test result:` line"))
         }
+        b'e' if line.starts_with(b"error: could not compile `") => {
+            Some(Mark::hint(Place::End, "cargo's `could not compile`"))
+        }
+        b'e' if has(b"test failed, to rerun pass ") => {
+            Some(Mark::certain(Place::Within, "cargo's `to rerun pass`"))
+        }
+        b' ' if line.starts_with(b"     Running ") && has(b"/deps/") => {
+            Some(Mark::certain(Place::Within, "cargo's `Running`"))
+        }
+        b'r' if line.starts_with(b"running ")
+            && (line.ends_with(b" tests") || line.ends_with(b" test")) =>
+        {
+            Some(Mark::hint(Place::Within, "a `running N tests` line"))
+        }
+        _ => None,
     }
 }
 
@@ -148,7 +134,7 @@ struct State {
 impl State {
     fn new() -> Self {
         Self {
-            log: ParsedLogBuilder::new("cargo"),
+            log: ParsedLogBuilder::default(),
             line: 0,
             announced: Announced::default(),
             last_was_announcement: false,

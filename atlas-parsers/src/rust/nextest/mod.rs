@@ -17,12 +17,9 @@ mod line;
 mod run;
 
 use super::cargo::build::Build;
-use crate::runner::{self, About, Place, Runner};
+use crate::runner::{self, About, Place, Shipped, by_line};
 use crate::text::clean;
-use atlas_core::{
-    ByLine, Evidence, LineState, LogParser, LogReader, LostReason, ParsedLog, ParsedLogBuilder,
-    RunOutcome,
-};
+use atlas_core::{Evidence, LineState, LostReason, ParsedLog, ParsedLogBuilder, RunOutcome};
 use json::Json;
 use line::Mark;
 use memchr::memmem;
@@ -30,66 +27,51 @@ use run::{Run, Settled};
 use std::collections::BTreeSet;
 
 /// `cargo nextest run`.
-#[derive(Debug)]
-pub(crate) struct Nextest;
+pub(crate) static NEXTEST: Shipped = Shipped::new(
+    "nextest",
+    &About {
+        languages: &["rust"],
+        aliases: &["cargo_nextest", "rust_nextest"],
+        commands: &[&["cargo", "nextest"], &["cargo-nextest"]],
+        contains: &["cargo"],
+        ..About::new(
+            "`cargo nextest run` and `bench`: every status level, retries, stress runs, \
+             captured output or not, and `--message-format libtest-json`",
+            "results below the chosen `--status-level`; documentation tests, which nextest \
+             does not run; in a log that stops early, which lines tests printed where their output \
+             is not indented",
+        )
+    },
+    mark,
+    by_line::<State>,
+);
 
-impl LogParser for Nextest {
-    fn id(&self) -> &'static str {
-        "nextest"
-    }
-
-    fn start(&self) -> Box<dyn LogReader> {
-        Box::new(ByLine::new(State::new()))
-    }
-}
-
-impl Runner for Nextest {
-    fn about(&self) -> &'static About {
-        const ABOUT: About = About {
-            languages: &["rust"],
-            aliases: &["cargo_nextest", "rust_nextest"],
-            commands: &[&["cargo", "nextest"], &["cargo-nextest"]],
-            contains: &["cargo"],
-            ..About::new(
-                "`cargo nextest run` and `bench`: every status level, retries, stress runs, \
-                 captured output or not, and `--message-format libtest-json`",
-                "results below the chosen `--status-level`; documentation tests, which nextest \
-                 does not run; in a log that stops early, which lines tests printed where their output \
-                 is not indented",
-            )
-        };
-        &ABOUT
-    }
-
-    fn mark(&self, line: &[u8], _: &[u8]) -> Option<runner::Mark> {
-        match line.first()? {
-            b' ' => {
-                if line::status_line(line).is_some() {
-                    return Some(runner::Mark::certain(
-                        Place::Within,
-                        "nextest's result lines",
-                    ));
-                }
-                match line::mark(line)? {
-                    Mark::RunId => Some(runner::Mark::certain(Place::Start, "a `Nextest run ID`")),
-                    Mark::Starting(_) => {
-                        Some(runner::Mark::certain(Place::Start, "nextest's `Starting`"))
-                    }
-                    Mark::Summary(_) => {
-                        Some(runner::Mark::certain(Place::End, "nextest's `Summary`"))
-                    }
-                    _ => None,
-                }
+fn mark(line: &[u8], _: &[u8]) -> Option<runner::Mark> {
+    match line.first()? {
+        b' ' => {
+            if line::status_line(line).is_some() {
+                return Some(runner::Mark::certain(
+                    Place::Within,
+                    "nextest's result lines",
+                ));
             }
-            b'e' if line.starts_with(b"error: command `") && is_build_command(line) => Some(
-                runner::Mark::certain(Place::End, "the command that nextest builds with"),
-            ),
-            b'e' if line == b"error: creating test list failed" => Some(runner::Mark::certain(
-                Place::End,
-                "nextest's `creating test list failed`",
-            )),
-            _ => None,
+            match line::mark(line)? {
+                Mark::RunId => Some(runner::Mark::certain(Place::Start, "a `Nextest run ID`")),
+                Mark::Starting(_) => {
+                    Some(runner::Mark::certain(Place::Start, "nextest's `Starting`"))
+                }
+                Mark::Summary(_) => Some(runner::Mark::certain(Place::End, "nextest's `Summary`")),
+                _ => None,
+            }
         }
+        b'e' if line.starts_with(b"error: command `") && is_build_command(line) => Some(
+            runner::Mark::certain(Place::End, "the command that nextest builds with"),
+        ),
+        b'e' if line == b"error: creating test list failed" => Some(runner::Mark::certain(
+            Place::End,
+            "nextest's `creating test list failed`",
+        )),
+        _ => None,
     }
 }
 
@@ -98,7 +80,7 @@ fn is_build_command(line: &[u8]) -> bool {
     memmem::find(line, b" --message-format json-render-diagnostics` ").is_some()
 }
 
-#[derive(Clone)]
+#[derive(Clone, Default)]
 struct State {
     log: ParsedLogBuilder,
     line: usize,
@@ -113,20 +95,6 @@ struct State {
 }
 
 impl State {
-    fn new() -> Self {
-        Self {
-            log: ParsedLogBuilder::new("nextest"),
-            line: 0,
-            run: None,
-            settled: Vec::new(),
-            json: Json::default(),
-            build: Build::default(),
-            build_stopped: false,
-            listing: false,
-            unlisted: false,
-        }
-    }
-
     fn settle(&mut self) {
         if let Some(run) = self.run.take() {
             let settled = run.settle(&mut self.log);
