@@ -192,6 +192,22 @@ pub enum Place {
     Close,
 }
 
+#[expect(
+    clippy::unnecessary_wraps,
+    reason = "what looks for marks answers with an option"
+)]
+impl Place {
+    /// The answer of a function that looks for marks: a [certain](Mark::certain) one here.
+    pub(crate) const fn certain(self, what: &'static str) -> Option<Mark> {
+        Some(Mark::certain(self, what))
+    }
+
+    /// The same of a line that other runners print too.
+    pub(crate) const fn hint(self, what: &'static str) -> Option<Mark> {
+        Some(Mark::hint(self, what))
+    }
+}
+
 /// A line that speaks for a runner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 pub struct Mark {

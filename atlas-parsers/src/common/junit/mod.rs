@@ -41,7 +41,7 @@ fn mark(line: &[u8], _: &[u8]) -> Option<Mark> {
     let has = |part: &[u8]| memmem::find(line, part).is_some();
     // Other formats have a `<testsuites>` too, but no cases in it.
     if line.starts_with(b"<testcase ") || line.starts_with(b"<test") && has(b"<testcase ") {
-        return Some(Mark::certain(Place::Within, "a `<testcase` element"));
+        return Place::Within.certain("a `<testcase` element");
     }
     if line.starts_with(b"<testsuite") || line.starts_with(b"<?xml") && has(b"<testsuite") {
         return Some(if has(b"<testcase ") {

@@ -41,16 +41,10 @@ fn mark(line: &[u8], _: &[u8]) -> Option<Mark> {
     let assembly = line.starts_with(b"<assembl")
         && (has(b"=\"xUnit.net") || has(b" test-framework=\"") || has(b" run-date=\""));
     if is(b"test-run") || is(b"test-results") || assembly {
-        return Some(Mark::certain(
-            Place::Start,
-            "the root of an NUnit or xUnit report",
-        ));
+        return Place::Start.certain("the root of an NUnit or xUnit report");
     }
     if is(b"test-case") && has(b" name=\"") || is(b"test-suite") && has(b" type=\"") {
-        return Some(Mark::certain(
-            Place::Within,
-            "a `<test-case` or `<test-suite`",
-        ));
+        return Place::Within.certain("a `<test-case` or `<test-suite`");
     }
     let ends: [&[u8]; 4] = [
         b"</test-run>",

@@ -35,12 +35,12 @@ pub(crate) static TAP: Shipped = Shipped::new(
 
 fn mark(line: &[u8], _: &[u8]) -> Option<Mark> {
     match line.first()? {
-        b'T' if line::version(line) => Some(Mark::hint(Place::Start, "a `TAP version` line")),
-        b'1' if line::plan(line).is_some() => Some(Mark::hint(Place::Within, "a TAP plan")),
+        b'T' if line::version(line) => Place::Start.hint("a `TAP version` line"),
+        b'1' if line::plan(line).is_some() => Place::Within.hint("a TAP plan"),
         b'o' | b'n' => {
             let point = line::point(line)?;
             point.number?;
-            Some(Mark::hint(Place::Within, "numbered `ok` lines"))
+            Place::Within.hint("numbered `ok` lines")
         }
         _ => None,
     }

@@ -32,9 +32,9 @@ fn mark(line: &[u8], _: &[u8]) -> Option<Mark> {
     let root = line.starts_with(b"<TestRun ")
         || line.starts_with(b"<?xml") && memchr::memmem::find(line, b"<TestRun ").is_some();
     if root {
-        Some(Mark::certain(Place::Start, "a `<TestRun` element"))
+        Place::Start.certain("a `<TestRun` element")
     } else if line.starts_with(b"<UnitTestResult ") {
-        Some(Mark::certain(Place::Within, "a `<UnitTestResult` element"))
+        Place::Within.certain("a `<UnitTestResult` element")
     } else {
         // What tests printed may stand between the last result and this.
         (line == b"</TestRun>").then_some(Mark::close("a `</TestRun>`"))

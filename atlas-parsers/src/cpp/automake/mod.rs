@@ -42,22 +42,20 @@ pub(crate) static AUTOMAKE: Shipped = Shipped::new(
 fn mark(line: &[u8], before: &[u8]) -> Option<Mark> {
     match line.first()? {
         b'T' if line.starts_with(b"Testsuite summary for ") && line::is_bar(before) => {
-            Some(Mark::certain(Place::End, "a `Testsuite summary`"))
+            Place::End.certain("a `Testsuite summary`")
         }
         b'm' | b'g' if line.ends_with(b"  check-TESTS") => {
-            Some(Mark::certain(Place::Start, "make's `check-TESTS`"))
+            Place::Start.certain("make's `check-TESTS`")
         }
         b'A' | b'0'..=b'9' if line::is_bar(before) && line::old_summary(line).is_some() => {
-            Some(Mark::certain(Place::End, "an `All tests passed` banner"))
+            Place::End.certain("an `All tests passed` banner")
         }
         b'#' if autotest::heading(line).is_some_and(autotest::opens)
             && before.starts_with(b"## ---") =>
         {
-            Some(Mark::certain(Place::Start, "the heading of GNU Autotest"))
+            Place::Start.certain("the heading of GNU Autotest")
         }
-        b'P' if line.starts_with(b"PASS: ") => {
-            Some(Mark::hint(Place::Within, "a `PASS: name` line"))
-        }
+        b'P' if line.starts_with(b"PASS: ") => Place::Within.hint("a `PASS: name` line"),
         _ => None,
     }
 }

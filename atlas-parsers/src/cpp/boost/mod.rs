@@ -47,38 +47,29 @@ fn mark(line: &[u8], before: &[u8]) -> Option<Mark> {
             if matches!(before, b"<TestLog>" | b"<TestResult>")
                 && line.trim_ascii_start().starts_with(b"<TestSuite ") =>
         {
-            Some(Mark::certain(Place::Start, "Boost.Test's XML root"))
+            Place::Start.certain("Boost.Test's XML root")
         }
-        b'*' | b'T' if line::end(line).is_some() => {
-            Some(Mark::certain(Place::End, "Boost.Test's confirmation"))
-        }
+        b'*' | b'T' if line::end(line).is_some() => Place::End.certain("Boost.Test's confirmation"),
         b'T' if matches!(line::report(line), Some(line::Report::Module { .. })) => {
-            Some(Mark::certain(Place::End, "Boost.Test's report"))
+            Place::End.certain("Boost.Test's report")
         }
-        b'R' if line::running(line).is_some() => {
-            Some(Mark::hint(Place::Start, "`Running N test cases...`"))
-        }
+        b'R' if line::running(line).is_some() => Place::Start.hint("`Running N test cases...`"),
         b'<' if line.starts_with(b"<TestLog><") || line.starts_with(b"<TestResult><TestSuite ") => {
-            Some(Mark::certain(Place::Start, "Boost.Test's XML root"))
+            Place::Start.certain("Boost.Test's XML root")
         }
         b'<' if line.starts_with(b"<testsuite tests=\"")
             && memmem::find(line, b" id=\"0\" name=\"").is_some() =>
         {
-            Some(Mark::certain(
-                Place::Start,
-                "a `<testsuite` as Boost.Test writes it",
-            ))
+            Place::Start.certain("a `<testsuite` as Boost.Test writes it")
         }
         _ => match line::read(line)? {
-            Line::EnterModule(_) | Line::LeaveModule(_) => Some(Mark::certain(
-                Place::Within,
-                "Boost.Test's `Entering test module`",
-            )),
-            Line::LeaveCase(_) | Line::EnterCase(_) => Some(Mark::certain(
-                Place::Within,
-                "Boost.Test's `Entering test case`",
-            )),
-            Line::Error { .. } => Some(Mark::hint(Place::Within, "an `error: in \"` line")),
+            Line::EnterModule(_) | Line::LeaveModule(_) => {
+                Place::Within.certain("Boost.Test's `Entering test module`")
+            }
+            Line::LeaveCase(_) | Line::EnterCase(_) => {
+                Place::Within.certain("Boost.Test's `Entering test case`")
+            }
+            Line::Error { .. } => Place::Within.hint("an `error: in \"` line"),
             _ => None,
         },
     }

@@ -45,41 +45,35 @@ pub(crate) static CATCH2: Shipped = Shipped::new(
 
 fn mark(line: &[u8], before: &[u8]) -> Option<Mark> {
     match line.first()? {
-        b'A' if line.starts_with(b"All tests passed (") && End::read(line).is_some() => Some(
-            Mark::certain(Place::End, "Catch's `All tests passed (N assertions in`"),
-        ),
+        b'A' if line.starts_with(b"All tests passed (") && End::read(line).is_some() => {
+            Place::End.certain("Catch's `All tests passed (N assertions in`")
+        }
         b't' if line.starts_with(b"test cases: ") && End::read(line).is_some() => {
-            Some(Mark::certain(Place::End, "Catch's `test cases: N | `"))
+            Place::End.certain("Catch's `test cases: N | `")
         }
         b'<' | b' ' => {
             let text = line.trim_ascii_start();
             if text.starts_with(b"<Catch name=\"") || text.starts_with(b"<Catch2TestRun ") {
-                Some(Mark::certain(Place::Start, "Catch's XML root"))
+                Place::Start.certain("Catch's XML root")
             } else if text.starts_with(b"<testsuite name=\"")
                 && memmem::find(text, b" hostname=\"tbd\" ").is_some()
             {
-                Some(Mark::certain(Place::Start, "Catch's `hostname=\"tbd\"`"))
+                Place::Start.certain("Catch's `hostname=\"tbd\"`")
             } else {
                 None
             }
         }
-        b'#' if line.starts_with(b"# rng-seed: ") => {
-            Some(Mark::certain(Place::Start, "Catch's `# rng-seed:`"))
+        b'#' if line.starts_with(b"# rng-seed: ") => Place::Start.certain("Catch's `# rng-seed:`"),
+        b'o' | b'n' if run::is_tap_assertion(line, before) => {
+            Place::Within.certain("assertions as Catch's TAP reporter prints them")
         }
-        b'o' | b'n' if run::is_tap_assertion(line, before) => Some(Mark::certain(
-            Place::Within,
-            "assertions as Catch's TAP reporter prints them",
-        )),
-        b':' if line.starts_with(b":test-result: ") => {
-            Some(Mark::hint(Place::Within, "a `:test-result:` line"))
-        }
+        b':' if line.starts_with(b":test-result: ") => Place::Within.hint("a `:test-result:` line"),
         _ if line.ends_with(b" host application.") && run::host(line).is_some() => {
-            Some(Mark::certain(Place::Start, "`is a Catch host application`"))
+            Place::Start.certain("`is a Catch host application`")
         }
-        _ if End::compact(line).is_some_and(|end| !end.nothing) => Some(Mark::certain(
-            Place::End,
-            "the last line of Catch's compact reporter",
-        )),
+        _ if End::compact(line).is_some_and(|end| !end.nothing) => {
+            Place::End.certain("the last line of Catch's compact reporter")
+        }
         _ => None,
     }
 }

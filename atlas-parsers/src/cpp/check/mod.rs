@@ -47,21 +47,15 @@ pub(crate) static CHECK: Shipped = Shipped::new(
 fn mark(line: &[u8], _: &[u8]) -> Option<Mark> {
     match line.first()? {
         b'R' if line.starts_with(b"Running suite(s): ") => {
-            Some(Mark::certain(Place::Start, "a `Running suite(s):` line"))
+            Place::Start.certain("a `Running suite(s):` line")
         }
-        b'0'..=b'9' if Summary::read(line).is_some() => {
-            Some(Mark::certain(Place::End, "a `%: Checks:` line"))
+        b'0'..=b'9' if Summary::read(line).is_some() => Place::End.certain("a `%: Checks:` line"),
+        b'<' if Xml::opens(line) => Place::Start.certain("a report of libcheck's own XML"),
+        b'o' | b'n' if line::tap(line).is_some() => {
+            Place::Within.hint("TAP that names file, case and test")
         }
-        b'<' if Xml::opens(line) => Some(Mark::certain(
-            Place::Start,
-            "a report of libcheck's own XML",
-        )),
-        b'o' | b'n' if line::tap(line).is_some() => Some(Mark::hint(
-            Place::Within,
-            "TAP that names file, case and test",
-        )),
         b't' if line.starts_with(b"test: ") && line.get(6..)?.contains(&b':') => {
-            Some(Mark::hint(Place::Within, "a `test: case:test` line"))
+            Place::Within.hint("a `test: case:test` line")
         }
         _ => None,
     }

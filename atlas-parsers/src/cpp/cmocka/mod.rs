@@ -47,25 +47,18 @@ fn mark(line: &[u8], _: &[u8]) -> Option<Mark> {
         b'[' if line.starts_with(b"[==========] ")
             && (line.ends_with(b" test(s).") || line.ends_with(b" test(s) run.")) =>
         {
-            Some(Mark::certain(
-                Place::Within,
-                "a `[==========] test(s)` line",
-            ))
+            Place::Within.certain("a `[==========] test(s)` line")
         }
         b'[' if line.starts_with(b"[  PASSED  ] ") && line.ends_with(b" test(s).") => {
-            Some(Mark::certain(Place::End, "a `[  PASSED  ] test(s)` line"))
+            Place::End.certain("a `[  PASSED  ] test(s)` line")
         }
-        b' ' if Xml::suite(line).is_some() => {
-            Some(Mark::certain(Place::Within, "a `<testsuite` of cmocka"))
-        }
+        b' ' if Xml::suite(line).is_some() => Place::Within.certain("a `<testsuite` of cmocka"),
         b'#' if line.starts_with(b"# ok - ") || line.starts_with(b"# not ok - ") => {
-            Some(Mark::certain(Place::End, "a `# ok - group` line"))
+            Place::End.certain("a `# ok - group` line")
         }
-        b't' if line.starts_with(b"test: ") => {
-            Some(Mark::hint(Place::Within, "a `test: name` line"))
-        }
+        b't' if line.starts_with(b"test: ") => Place::Within.hint("a `test: name` line"),
         _ if line.ends_with(b": error: Failure!") => {
-            Some(Mark::certain(Place::Within, "cmocka's `error: Failure!`"))
+            Place::Within.certain("cmocka's `error: Failure!`")
         }
         _ => None,
     }

@@ -34,30 +34,26 @@ pub(crate) static CPPUNIT: Shipped = Shipped::new(
 
 fn mark(line: &[u8], before: &[u8]) -> Option<Mark> {
     match line.first()? {
-        b'!' if line == b"!!!FAILURES!!!" => {
-            Some(Mark::certain(Place::End, "CppUnit's `!!!FAILURES!!!`"))
+        b'!' if line == b"!!!FAILURES!!!" => Place::End.certain("CppUnit's `!!!FAILURES!!!`"),
+        b'R' if matches!(line::end(line), Some(End::Compiler { .. })) => {
+            Place::End.certain("CppUnit's `Run: N   Failure total: N`")
         }
-        b'R' if matches!(line::end(line), Some(End::Compiler { .. })) => Some(Mark::certain(
-            Place::End,
-            "CppUnit's `Run: N   Failure total: N`",
-        )),
         b'O' if line::end(line).is_some() => match line::complete(before) {
-            Some((name, _)) if line::is_path(name) => Some(Mark::certain(
-                Place::End,
-                "CppUnit's `OK (N)` below a result",
-            )),
-            _ => Some(Mark::hint(Place::End, "an `OK (N)` line")),
+            Some((name, _)) if line::is_path(name) => {
+                Place::End.certain("CppUnit's `OK (N)` below a result")
+            }
+            _ => Place::End.hint("an `OK (N)` line"),
         },
         b'<' if line
             .starts_with(b"<?xml version=\"1.0\" encoding='ISO-8859-1' standalone='yes'") =>
         {
-            Some(Mark::certain(Place::Start, "CppUnit's XML declaration"))
+            Place::Start.certain("CppUnit's XML declaration")
         }
         _ => {
             let (name, _) = line::complete(line)?;
             let two = || line::complete(before).is_some_and(|(name, _)| line::is_path(name));
             if line::is_path(name) && two() {
-                Some(Mark::certain(Place::Within, "`Class::test : OK` lines"))
+                Place::Within.certain("`Class::test : OK` lines")
             } else {
                 None
             }

@@ -56,22 +56,20 @@ fn mark(line: &[u8], _: &[u8]) -> Option<Mark> {
                 && Head::read(line)
                     .is_some_and(|head| head.place.is_some() && head.split().is_some());
             if result {
-                Some(Mark::certain(Place::Within, "a `Test #1: name` line"))
+                Place::Within.certain("a `Test #1: name` line")
             } else if line::summary(line).is_some() {
-                Some(Mark::certain(Place::End, "a `% tests passed` line"))
+                Place::End.certain("a `% tests passed` line")
             } else {
                 None
             }
         }
         b'E' if line == b"Errors while running CTest" => {
-            Some(Mark::certain(Place::End, "`Errors while running CTest`"))
+            Place::End.certain("`Errors while running CTest`")
         }
         b'N' if line == b"No tests were found!!!" => {
-            Some(Mark::certain(Place::Within, "`No tests were found!!!`"))
+            Place::Within.certain("`No tests were found!!!`")
         }
-        b'T' if line.starts_with(b"Test project /") => {
-            Some(Mark::hint(Place::Start, "a `Test project` line"))
-        }
+        b'T' if line.starts_with(b"Test project /") => Place::Start.hint("a `Test project` line"),
         _ => None,
     }
 }

@@ -31,7 +31,7 @@ pub(crate) static CUNIT: Shipped = Shipped::new(
 fn mark(line: &[u8], before: &[u8]) -> Option<Mark> {
     match line.first()? {
         b' ' if line.starts_with(b"     CUnit - A unit testing framework for C") => {
-            Some(Mark::certain(Place::Start, "the heading of CUnit"))
+            Place::Start.certain("the heading of CUnit")
         }
         b' ' if line.starts_with(b"  Test: ") && memchr::memmem::find(line, b" ...").is_some() => {
             Some(if before.starts_with(b"Suite: ") {
@@ -41,13 +41,11 @@ fn mark(line: &[u8], before: &[u8]) -> Option<Mark> {
             })
         }
         b'R' if line.starts_with(b"Run Summary:    Type  Total    Ran Passed Failed") => {
-            Some(Mark::certain(Place::End, "a `Run Summary`"))
+            Place::End.certain("a `Run Summary`")
         }
-        b'-' if line.starts_with(b"--Run Summary: Type ") => {
-            Some(Mark::certain(Place::End, "a `Run Summary`"))
-        }
+        b'-' if line.starts_with(b"--Run Summary: Type ") => Place::End.certain("a `Run Summary`"),
         b'<' if line.starts_with(b"<CUNIT_TEST_RUN_REPORT>") => {
-            Some(Mark::certain(Place::Start, "a report of CUnit"))
+            Place::Start.certain("a report of CUnit")
         }
         _ => None,
     }

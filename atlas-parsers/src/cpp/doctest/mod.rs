@@ -41,12 +41,9 @@ fn mark(line: &[u8], _: &[u8]) -> Option<Mark> {
         b'[' => {
             let text = line.strip_prefix(b"[doctest] ")?;
             if text.starts_with(b"doctest version is \"") {
-                Some(Mark::certain(
-                    Place::Start,
-                    "`[doctest] doctest version is`",
-                ))
+                Place::Start.certain("`[doctest] doctest version is`")
             } else if totals(line).is_some() || text.starts_with(b"Status: ") {
-                Some(Mark::certain(Place::End, "doctest's totals"))
+                Place::End.certain("doctest's totals")
             } else {
                 None
             }
@@ -54,11 +51,11 @@ fn mark(line: &[u8], _: &[u8]) -> Option<Mark> {
         b'<' | b' ' => {
             let text = line.trim_ascii_start();
             if text.starts_with(b"<doctest binary=\"") {
-                Some(Mark::certain(Place::Start, "doctest's XML root"))
+                Place::Start.certain("doctest's XML root")
             } else if text.starts_with(b"<testsuite ")
                 && memchr::memmem::find(text, b" doctest_version=\"").is_some()
             {
-                Some(Mark::certain(Place::Start, "a `doctest_version`"))
+                Place::Start.certain("a `doctest_version`")
             } else {
                 None
             }

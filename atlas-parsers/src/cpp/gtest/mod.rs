@@ -49,19 +49,16 @@ fn mark(line: &[u8], _: &[u8]) -> Option<Mark> {
         };
         mark = match found {
             _ if at > 0 => None,
-            Line::Running if suites() => Some(Mark::certain(
-                Place::Start,
-                "googletest's `Running N tests from N test suites`",
-            )),
-            Line::Ran { .. } if suites() => Some(Mark::certain(
-                Place::End,
-                "googletest's `N tests from N test suites ran`",
-            )),
-            Line::Suite { .. } | Line::SuiteEnd => Some(Mark::certain(
-                Place::Within,
-                "googletest's `N tests from` a suite",
-            )),
-            Line::Run { .. } => Some(Mark::hint(Place::Within, "a `[ RUN      ]` line")),
+            Line::Running if suites() => {
+                Place::Start.certain("googletest's `Running N tests from N test suites`")
+            }
+            Line::Ran { .. } if suites() => {
+                Place::End.certain("googletest's `N tests from N test suites ran`")
+            }
+            Line::Suite { .. } | Line::SuiteEnd => {
+                Place::Within.certain("googletest's `N tests from` a suite")
+            }
+            Line::Run { .. } => Place::Within.hint("a `[ RUN      ]` line"),
             _ => None,
         };
         true

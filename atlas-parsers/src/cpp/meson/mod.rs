@@ -42,10 +42,10 @@ fn mark(line: &[u8], _: &[u8]) -> Option<Mark> {
         b'F' if line.starts_with(b"Full log written to ")
             && memchr::memmem::find(line, b"meson-logs").is_some() =>
         {
-            Some(Mark::certain(Place::End, "the place of `meson-logs`"))
+            Place::End.certain("the place of `meson-logs`")
         }
         b'E' if line.starts_with(b"Expected Fail:  ") => {
-            Some(Mark::hint(Place::End, "an `Expected Fail:` total"))
+            Place::End.hint("an `Expected Fail:` total")
         }
         _ => None,
     }

@@ -37,10 +37,10 @@ pub(crate) static UNITY: Shipped = Shipped::new(
 fn mark(line: &[u8], _: &[u8]) -> Option<Mark> {
     match line.first()? {
         b'0'..=b'9' if summary(line).is_some() => {
-            Some(Mark::certain(Place::End, "a `Tests Failures Ignored` line"))
+            Place::End.certain("a `Tests Failures Ignored` line")
         }
         _ if line.ends_with(b":PASS") && result(line).is_some() => {
-            Some(Mark::hint(Place::Within, "a `file:1:name:PASS` line"))
+            Place::Within.hint("a `file:1:name:PASS` line")
         }
         _ => None,
     }

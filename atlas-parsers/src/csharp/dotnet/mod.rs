@@ -47,12 +47,12 @@ fn mark(line: &[u8], before: &[u8]) -> Option<Mark> {
         b'T' if line.starts_with(b"Test run for ")
             && memchr::memmem::find(line, b",Version=v").is_some() =>
         {
-            Some(Mark::certain(Place::Within, "a `Test run for` line"))
+            Place::Within.certain("a `Test run for` line")
         }
         b'T' if line.starts_with(b"Test Run ")
             && (line.ends_with(b"Successful.") || line.ends_with(b"Failed.")) =>
         {
-            Some(Mark::hint(Place::Within, "a `Test Run` line"))
+            Place::Within.hint("a `Test Run` line")
         }
         // Ant and Gradle write another: `Total time: 10 mins 16.009 secs`.
         b'T' if line.starts_with(b"Total time: ")
@@ -61,31 +61,30 @@ fn mark(line: &[u8], before: &[u8]) -> Option<Mark> {
                 .any(|unit| line.ends_with(unit))
             && before.trim_ascii_start().len() > 8 =>
         {
-            Some(Mark::hint(Place::End, "a `Total time:` line"))
+            Place::End.hint("a `Total time:` line")
         }
         b'A' if line.starts_with(b"A total of ")
             && line.ends_with(b" test files matched the specified pattern.") =>
         {
-            Some(Mark::certain(Place::Within, "VSTest's `A total of` line"))
+            Place::Within.certain("VSTest's `A total of` line")
         }
-        b'S' if *line == *b"Starting test execution, please wait..." => Some(Mark::certain(
-            Place::Within,
-            "VSTest's `Starting test execution`",
-        )),
+        b'S' if *line == *b"Starting test execution, please wait..." => {
+            Place::Within.certain("VSTest's `Starting test execution`")
+        }
         b'P' | b'F' | b'S'
             if memchr::memmem::find(line, b"!  - Failed: ").is_some()
                 && line::one_line_totals(&lossy(line)).is_some() =>
         {
-            Some(Mark::certain(Place::End, "VSTest's one-line totals"))
+            Place::End.certain("VSTest's one-line totals")
         }
         b'[' if line.starts_with(b"[xUnit.net 0") => {
-            Some(Mark::certain(Place::Within, "lines of xUnit.net's adapter"))
+            Place::Within.certain("lines of xUnit.net's adapter")
         }
         b'T' if line.starts_with(b"Test run summary: ") => {
-            Some(Mark::certain(Place::End, "a `Test run summary:` line"))
+            Place::End.certain("a `Test run summary:` line")
         }
         b'T' if line.starts_with(b"Test summary: total: ") => {
-            Some(Mark::certain(Place::End, "a `Test summary:` line"))
+            Place::End.certain("a `Test summary:` line")
         }
         _ => None,
     }

@@ -46,18 +46,15 @@ fn mark(line: &[u8], before: &[u8]) -> Option<Mark> {
         b'N' if line.starts_with(b"NUnit-Console version 2.")
             || line.starts_with(b"NUnit version 2.") =>
         {
-            Some(Mark::certain(Place::Start, "NUnit 2's first line"))
+            Place::Start.certain("NUnit 2's first line")
         }
         b'E' if line.starts_with(b"Execution Runtime: ")
             && before.starts_with(b"ProcessModel: ") =>
         {
-            Some(Mark::certain(
-                Place::Start,
-                "NUnit 2's `ProcessModel:` line",
-            ))
+            Place::Start.certain("NUnit 2's `ProcessModel:` line")
         }
         b' ' if line.starts_with(b"  Not run: ") && before.starts_with(b"Tests run: ") => {
-            Some(Mark::certain(Place::End, "NUnit 2's totals"))
+            Place::End.certain("NUnit 2's totals")
         }
         _ => None,
     }

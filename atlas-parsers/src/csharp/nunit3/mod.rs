@@ -41,17 +41,17 @@ fn mark(line: &[u8], before: &[u8]) -> Option<Mark> {
             || line.starts_with(b"NUnitLite 3")
             || line.starts_with(b"NUnitLite 4") =>
         {
-            Some(Mark::certain(Place::Start, "NUnit's first line"))
+            Place::Start.certain("NUnit's first line")
         }
         b' ' if line.starts_with(b"  Overall result: ")
             && before.starts_with(b"Test Run Summary") =>
         {
-            Some(Mark::certain(Place::Within, "NUnit's `Test Run Summary`"))
+            Place::Within.certain("NUnit's `Test Run Summary`")
         }
         b' ' if line.starts_with(b"    Duration: ") && before.starts_with(b"    End time: ")
             || line.starts_with(b"    Duration: ") && before.starts_with(b"  End time: ") =>
         {
-            Some(Mark::certain(Place::End, "NUnit's last line"))
+            Place::End.certain("NUnit's last line")
         }
         _ => None,
     }

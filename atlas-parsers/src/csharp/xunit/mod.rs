@@ -37,14 +37,13 @@ fn mark(line: &[u8], before: &[u8]) -> Option<Mark> {
             || line.starts_with(b"xUnit.net v3 ")
             || line.starts_with(b"xUnit.net DNX Runner ") =>
         {
-            Some(Mark::certain(Place::Start, "xUnit.net's first line"))
+            Place::Start.certain("xUnit.net's first line")
         }
-        b'=' if *line == *b"=== TEST EXECUTION SUMMARY ===" => Some(Mark::certain(
-            Place::Within,
-            "xUnit.net's `TEST EXECUTION SUMMARY`",
-        )),
+        b'=' if *line == *b"=== TEST EXECUTION SUMMARY ===" => {
+            Place::Within.certain("xUnit.net's `TEST EXECUTION SUMMARY`")
+        }
         b' ' if before.starts_with(b"=== TEST EXECUTION SUMMARY") && totals(line).is_some() => {
-            Some(Mark::certain(Place::End, "xUnit.net's totals"))
+            Place::End.certain("xUnit.net's totals")
         }
         _ => None,
     }

@@ -47,23 +47,15 @@ pub(crate) static GOTEST: Shipped = Shipped::new(
 
 fn mark(line: &[u8], _: &[u8]) -> Option<Mark> {
     match line.first()? {
-        b'=' if line.starts_with(b"=== RUN   ") => {
-            Some(Mark::certain(Place::Within, "a `=== RUN` line"))
-        }
+        b'=' if line.starts_with(b"=== RUN   ") => Place::Within.certain("a `=== RUN` line"),
         b'{' if line.starts_with(b"{\"Time\":\"")
             && memchr::memmem::find(line, b"\"Action\":\"").is_some() =>
         {
-            Some(Mark::certain(Place::Within, "events of `go test -json`"))
+            Place::Within.certain("events of `go test -json`")
         }
-        b'o' if line.starts_with(b"ok  \t") => {
-            Some(Mark::certain(Place::Within, "an `ok  \\tpackage` line"))
-        }
-        b'F' if line.starts_with(b"FAIL\t") => {
-            Some(Mark::certain(Place::Within, "a `FAIL\\tpackage` line"))
-        }
-        b'?' if line.starts_with(b"?   \t") => {
-            Some(Mark::certain(Place::Within, "a `[no test files]` line"))
-        }
+        b'o' if line.starts_with(b"ok  \t") => Place::Within.certain("an `ok  \\tpackage` line"),
+        b'F' if line.starts_with(b"FAIL\t") => Place::Within.certain("a `FAIL\\tpackage` line"),
+        b'?' if line.starts_with(b"?   \t") => Place::Within.certain("a `[no test files]` line"),
         _ => None,
     }
 }

@@ -40,15 +40,13 @@ pub(crate) static ANT: Shipped = Shipped::new(
 
 fn mark(line: &[u8], before: &[u8]) -> Option<Mark> {
     match line.first()? {
-        b'B' if line.starts_with(b"Buildfile: ") => {
-            Some(Mark::hint(Place::Start, "Ant's `Buildfile:`"))
-        }
+        b'B' if line.starts_with(b"Buildfile: ") => Place::Start.hint("Ant's `Buildfile:`"),
         b'T' if before.starts_with(b"Testsuite: ") && line.starts_with(b"Tests run: ") => {
-            Some(Mark::certain(Place::Within, "a suite of Ant's formatters"))
+            Place::Within.certain("a suite of Ant's formatters")
         }
         b' ' | b'[' => {
             line::adorned(line)?;
-            Some(Mark::certain(Place::Within, "lines of Ant's `[junit]`"))
+            Place::Within.certain("lines of Ant's `[junit]`")
         }
         _ => None,
     }

@@ -42,24 +42,22 @@ pub(crate) static GRADLE: Shipped = Shipped::new(
 
 fn mark(line: &[u8], before: &[u8]) -> Option<Mark> {
     match line.first()? {
-        b'>' if line.starts_with(b"> Task :") => {
-            Some(Mark::certain(Place::Within, "a `> Task :` line"))
-        }
+        b'>' if line.starts_with(b"> Task :") => Place::Within.certain("a `> Task :` line"),
         b'B' if line.starts_with(b"BUILD SUCCESSFUL in ")
             || line.starts_with(b"BUILD FAILED in ") =>
         {
-            Some(Mark::certain(Place::End, "Gradle's `BUILD … in`"))
+            Place::End.certain("Gradle's `BUILD … in`")
         }
         b':' if std::str::from_utf8(line).is_ok_and(|line| line::task(line).is_some())
             && std::str::from_utf8(before).is_ok_and(|line| line::task(line).is_some()) =>
         {
-            Some(Mark::certain(Place::Within, "a list of tasks"))
+            Place::Within.certain("a list of tasks")
         }
         b'E' if line.starts_with(b"Execution failed for task ':") => {
-            Some(Mark::certain(Place::End, "a failed task"))
+            Place::End.certain("a failed task")
         }
         b'0'..=b'9' if std::str::from_utf8(line).is_ok_and(|l| line::totals(l).is_some()) => {
-            Some(Mark::hint(Place::End, "Gradle's count of tests"))
+            Place::End.hint("Gradle's count of tests")
         }
         _ => None,
     }

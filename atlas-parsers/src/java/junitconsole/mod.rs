@@ -39,20 +39,18 @@ pub(crate) static JUNITCONSOLE: Shipped = Shipped::new(
 
 fn mark(line: &[u8], _: &[u8]) -> Option<Mark> {
     match line.first()? {
-        b'[' if line.ends_with(b" containers found      ]") => Some(Mark::certain(
-            Place::End,
-            "the summary of the JUnit Platform",
-        )),
-        b'T' if line.starts_with(b"Thanks for using JUnit!") => Some(Mark::certain(
-            Place::Start,
-            "the banner of the JUnit Platform's launcher",
-        )),
+        b'[' if line.ends_with(b" containers found      ]") => {
+            Place::End.certain("the summary of the JUnit Platform")
+        }
+        b'T' if line.starts_with(b"Thanks for using JUnit!") => {
+            Place::Start.certain("the banner of the JUnit Platform's launcher")
+        }
         b'T' if line.starts_with(b"Test plan execution started. Number of static tests: ")
             || line.starts_with(b"Test execution started. Number of static tests: ") =>
         {
-            Some(Mark::certain(Place::Start, "the launcher's count of tests"))
+            Place::Start.certain("the launcher's count of tests")
         }
-        0xe2 if line == "╷".as_bytes() => Some(Mark::hint(Place::Start, "a tree's root")),
+        0xe2 if line == "╷".as_bytes() => Place::Start.hint("a tree's root"),
         _ => None,
     }
 }

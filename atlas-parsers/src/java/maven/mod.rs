@@ -64,20 +64,20 @@ fn mark(line: &[u8], before: &[u8]) -> Option<Mark> {
     let logged = line::logged(line);
     let text = logged.text;
     if text == b" T E S T S" && line::logged(before).text.starts_with(b"-----") {
-        return Some(Mark::certain(Place::Start, "Surefire's ` T E S T S`"));
+        return Place::Start.certain("Surefire's ` T E S T S`");
     }
     if !logged.level {
         return None;
     }
     if text.starts_with(b"Tests run: ") && line::totals(text).is_some_and(|t| t.class.is_some()) {
         // No proof: Maven has ` T E S T S` before it, unless the log is a part of one.
-        return Some(Mark::hint(Place::Within, "Surefire's totals of a class"));
+        return Place::Within.hint("Surefire's totals of a class");
     }
     if text == b"Scanning for projects..." {
-        return Some(Mark::hint(Place::Start, "Maven's first line"));
+        return Place::Start.hint("Maven's first line");
     }
     if matches!(text, b"BUILD SUCCESS" | b"BUILD FAILURE") {
-        return Some(Mark::hint(Place::End, "Maven's verdict"));
+        return Place::End.hint("Maven's verdict");
     }
     None
 }

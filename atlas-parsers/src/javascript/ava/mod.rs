@@ -55,8 +55,8 @@ fn mark(line: &[u8], before: &[u8]) -> Option<Mark> {
             let (_, _, short) = line::count(text)?;
             let rule = before == "  ─".as_bytes();
             match (short, rule) {
-                (false, true) => Some(Mark::certain(Place::End, "counts below a rule")),
-                (false, false) => Some(Mark::hint(Place::End, "`N tests passed`")),
+                (false, true) => Place::End.certain("counts below a rule"),
+                (false, false) => Place::End.hint("`N tests passed`"),
                 _ => None,
             }
         }

@@ -35,7 +35,7 @@ pub(crate) static BUN: Shipped = Shipped::new(
 
 fn mark(line: &[u8], _: &[u8]) -> Option<Mark> {
     match line.first()? {
-        b'b' if line::is_header(line) => Some(Mark::certain(Place::Start, "a `bun test v…` line")),
+        b'b' if line::is_header(line) => Place::Start.certain("a `bun test v…` line"),
         b'R' => line::ran(line)
             .map(|_| Mark::certain(Place::End, "a `Ran … tests across … files.` line")),
         _ => None,

@@ -35,12 +35,8 @@ pub(crate) static CYPRESS: Shipped = Shipped::new(
 fn mark(line: &[u8], before: &[u8]) -> Option<Mark> {
     let ruled = || before.len() >= 50 && before.iter().all(|byte| *byte == b'=');
     match line {
-        b"  (Run Starting)" if ruled() => {
-            Some(Mark::certain(Place::Start, "a `(Run Starting)` heading"))
-        }
-        b"  (Run Finished)" if ruled() => {
-            Some(Mark::certain(Place::End, "a `(Run Finished)` heading"))
-        }
+        b"  (Run Starting)" if ruled() => Place::Start.certain("a `(Run Starting)` heading"),
+        b"  (Run Finished)" if ruled() => Place::End.certain("a `(Run Finished)` heading"),
         _ if line.starts_with(b"  Running:  ") => {
             let text = std::str::from_utf8(line).ok()?;
             line::running(text)

@@ -40,16 +40,14 @@ pub(crate) static JASMINE: Shipped = Shipped::new(
 
 fn mark(line: &[u8], before: &[u8]) -> Option<Mark> {
     match line.first()? {
-        b'F' if line.starts_with(b"Finished in ") && Counts::read(before).is_some() => Some(
-            Mark::certain(Place::End, "`N specs, N failures` and `Finished in`"),
-        ),
-        b'J' if line == b"Jasmine started" => {
-            Some(Mark::certain(Place::Start, "`Jasmine started`"))
+        b'F' if line.starts_with(b"Finished in ") && Counts::read(before).is_some() => {
+            Place::End.certain("`N specs, N failures` and `Finished in`")
         }
+        b'J' if line == b"Jasmine started" => Place::Start.certain("`Jasmine started`"),
         b'E' if Counts::executed(line).is_some() => {
-            Some(Mark::certain(Place::End, "an `Executed N of N specs` line"))
+            Place::End.certain("an `Executed N of N specs` line")
         }
-        b'S' if line == b"Started" => Some(Mark::hint(Place::Start, "`Started`")),
+        b'S' if line == b"Started" => Place::Start.hint("`Started`"),
         _ => None,
     }
 }

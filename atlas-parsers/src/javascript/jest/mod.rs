@@ -54,13 +54,10 @@ fn mark(line: &[u8], before: &[u8]) -> Option<Mark> {
             && line.ends_with(b" total")
             && before.starts_with(b"Test Suites: ") =>
         {
-            Some(Mark::certain(
-                Place::End,
-                "a `Test Suites:` and `Tests:` summary",
-            ))
+            Place::End.certain("a `Test Suites:` and `Tests:` summary")
         }
         b'{' if line.starts_with(b"{\"numFailedTestSuites\":") => {
-            Some(Mark::hint(Place::Within, "a Jest-shaped JSON report"))
+            Place::Within.hint("a Jest-shaped JSON report")
         }
         b'P' | b'F' if line.starts_with(b"PASS ") || line.starts_with(b"FAIL ") => {
             let path = line[5..].trim_ascii();

@@ -43,10 +43,7 @@ fn mark(line: &[u8], _before: &[u8]) -> Option<RunnerMark> {
         _ => {
             // Bytes that are rare in other runners' lines, for every line of a log comes here.
             if has(line, |byte| byte == b'x') && line::executed(line).is_some() {
-                return Some(RunnerMark::certain(
-                    Place::Within,
-                    "a `browser: Executed N of N` line",
-                ));
+                return Place::Within.certain("a `browser: Executed N of N` line");
             }
             if !has(line, |byte| byte == b'v') {
                 return None;
@@ -54,10 +51,7 @@ fn mark(line: &[u8], _before: &[u8]) -> Option<RunnerMark> {
             memchr::memmem::find(line, b" [karma-server]: ")?;
             let text = std::str::from_utf8(line).ok()?;
             line::logged(text)?;
-            Some(RunnerMark::certain(
-                Place::Start,
-                "a `[karma-server]:` line",
-            ))
+            Place::Start.certain("a `[karma-server]:` line")
         }
     }
 }

@@ -52,7 +52,7 @@ fn mark(line: &[u8], before: &[u8]) -> Option<Mark> {
             ))
         }
         b'E' if line.starts_with(LOAD.as_bytes()) => {
-            Some(Mark::hint(Place::Within, "an `Error requiring file:` line"))
+            Place::Within.hint("an `Error requiring file:` line")
         }
         b' ' | 0xe2 => {
             let body = line.trim_ascii_start();

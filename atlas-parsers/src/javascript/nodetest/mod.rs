@@ -48,21 +48,18 @@ pub(crate) static NODETEST: Shipped = Shipped::new(
 fn mark(line: &[u8], before: &[u8]) -> Option<Mark> {
     match line.first()? {
         b'#' if line.starts_with(b"# suites ") && before.starts_with(b"# tests ") => {
-            Some(Mark::certain(Place::End, "`# tests`, `# suites`"))
+            Place::End.certain("`# tests`, `# suites`")
         }
         b'#' if line.starts_with(b"# cancelled ") && before.starts_with(b"# fail ") => {
-            Some(Mark::certain(Place::End, "`# fail`, `# cancelled`"))
+            Place::End.certain("`# fail`, `# cancelled`")
         }
         b'\t' if line.starts_with(b"\t<!-- cancelled ") && before.starts_with(b"\t<!-- fail ") => {
-            Some(Mark::certain(
-                Place::End,
-                "`fail` and `cancelled` in comments",
-            ))
+            Place::End.certain("`fail` and `cancelled` in comments")
         }
         0xe2 if line.starts_with("ℹ cancelled ".as_bytes())
             && before.starts_with("ℹ fail ".as_bytes()) =>
         {
-            Some(Mark::certain(Place::End, "`ℹ fail`, `ℹ cancelled`"))
+            Place::End.certain("`ℹ fail`, `ℹ cancelled`")
         }
         // The last line of its totals: what another runner prints begins behind it.
         b'#' if line.starts_with(b"# duration_ms ") => Some(CLOSE),

@@ -49,7 +49,7 @@ fn mark(line: &[u8], before: &[u8]) -> Option<Mark> {
             title.map(|_| Mark::hint(Place::Within, "a result with a file, a row and `›`"))
         }
         b' ' if before == b"{" && line.starts_with(b"  \"config\": {") => {
-            Some(Mark::hint(Place::Start, "a Playwright-shaped JSON report"))
+            Place::Start.hint("a Playwright-shaped JSON report")
         }
         _ => None,
     }

@@ -32,15 +32,11 @@ pub(crate) static TAPE: Shipped = Shipped::new(
 fn mark(line: &[u8], before: &[u8]) -> Option<Mark> {
     match line.first()? {
         b'#' if counted(line, b"# pass  ").is_some() && counted(before, b"# tests ").is_some() => {
-            Some(Mark::certain(
-                Place::End,
-                "`# tests` and `# pass  ` with two blanks",
-            ))
+            Place::End.certain("`# tests` and `# pass  ` with two blanks")
         }
-        b' ' if line.starts_with(b"    operator: ") && before == b"  ---" => Some(Mark::certain(
-            Place::Within,
-            "a block that begins with `operator:`",
-        )),
+        b' ' if line.starts_with(b"    operator: ") && before == b"  ---" => {
+            Place::Within.certain("a block that begins with `operator:`")
+        }
         _ => None,
     }
 }

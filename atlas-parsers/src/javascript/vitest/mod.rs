@@ -52,9 +52,9 @@ pub(crate) static VITEST: Shipped = Shipped::new(
 
 fn mark(line: &[u8], before: &[u8]) -> Option<Mark> {
     match line.first()? {
-        b' ' if line.starts_with(b"      Tests  ") && before.starts_with(b" Test Files  ") => Some(
-            Mark::certain(Place::End, "a ` Test Files ` and `Tests` summary"),
-        ),
+        b' ' if line.starts_with(b"      Tests  ") && before.starts_with(b" Test Files  ") => {
+            Place::End.certain("a ` Test Files ` and `Tests` summary")
+        }
         b' ' if line.starts_with(b" RUN  v") => {
             let text = std::str::from_utf8(line).ok()?;
             line::banner(text)
@@ -79,15 +79,12 @@ fn mark(line: &[u8], before: &[u8]) -> Option<Mark> {
                 )
             })
         }
-        b' ' if line.starts_with(b"    1..") && tap::opens_file(before) => Some(Mark::certain(
-            Place::Within,
-            "a TAP plan below the result of a test file with a time",
-        )),
-        b'<' if line.starts_with(XML) => {
-            Some(Mark::certain(Place::Start, "a report named `vitest tests`"))
+        b' ' if line.starts_with(b"    1..") && tap::opens_file(before) => {
+            Place::Within.certain("a TAP plan below the result of a test file with a time")
         }
+        b'<' if line.starts_with(XML) => Place::Start.certain("a report named `vitest tests`"),
         b'{' if line.starts_with(b"{\"numTotalTestSuites\":") => {
-            Some(Mark::hint(Place::Within, "a Vitest-shaped JSON report"))
+            Place::Within.hint("a Vitest-shaped JSON report")
         }
         _ => None,
     }

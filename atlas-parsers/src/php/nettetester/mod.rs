@@ -43,10 +43,8 @@ pub(crate) static NETTETESTER: Shipped = Shipped::new(
 
 fn mark(line: &[u8], _: &[u8]) -> Option<Mark> {
     match line.first()? {
-        b'P' if console::is_header(line) => {
-            Some(Mark::certain(Place::Start, "a `PHP … | … threads` line"))
-        }
-        b'|' if line == BANNER => Some(Mark::certain(Place::Start, "Nette Tester's banner")),
+        b'P' if console::is_header(line) => Place::Start.certain("a `PHP … | … threads` line"),
+        b'|' if line == BANNER => Place::Start.certain("Nette Tester's banner"),
         b'O' | b'F' => console::Counts::of(line)
             .map(|_| Mark::certain(Place::End, "counts of tests and seconds in parentheses")),
         b'o' | b'n' => {

@@ -51,42 +51,30 @@ pub(crate) static PHPUNIT: Shipped = Shipped::new(
 
 fn mark(line: &[u8], before: &[u8]) -> Option<Mark> {
     match line.first()? {
-        b'P' if is_header(line) => Some(Mark::certain(
-            Place::Start,
-            "a `PHPUnit … by Sebastian Bergmann` line",
-        )),
+        b'P' if is_header(line) => Place::Start.certain("a `PHPUnit … by Sebastian Bergmann` line"),
         b'P' if line.starts_with(b"PHPUnit Started (PHPUnit ") => {
-            Some(Mark::certain(Place::Start, "a `PHPUnit Started` event"))
+            Place::Start.certain("a `PHPUnit Started` event")
         }
-        b'T' if summary::is_time(line) => {
-            Some(Mark::certain(Place::Within, "a `Time: …, Memory: …` line"))
+        b'T' if summary::is_time(line) => Place::Within.certain("a `Time: …, Memory: …` line"),
+        b'T' if summary::counts(line).is_some() && summary::is_verdict(before) => {
+            Place::End.certain("a `Tests: …, Assertions: …` line")
         }
-        b'T' if summary::counts(line).is_some() && summary::is_verdict(before) => Some(
-            Mark::certain(Place::End, "a `Tests: …, Assertions: …` line"),
-        ),
-        b'O' if summary::ok(line).is_some() => Some(Mark::certain(
-            Place::End,
-            "an `OK (… tests, … assertions)` line",
-        )),
+        b'O' if summary::ok(line).is_some() => {
+            Place::End.certain("an `OK (… tests, … assertions)` line")
+        }
         b'#' if line.starts_with(b"##teamcity[testStarted ")
             && memchr::memmem::find(line, b" locationHint='php_qn://").is_some() =>
         {
-            Some(Mark::certain(
-                Place::Within,
-                "a TeamCity message with a PHP test's place",
-            ))
+            Place::Within.certain("a TeamCity message with a PHP test's place")
         }
         b' ' if line.starts_with(b"  Tests:  ")
             && line.ends_with(b" assertions)")
             && pest::totals(&line[8..]).is_some() =>
         {
-            Some(Mark::certain(
-                Place::End,
-                "a `Tests: … passed (… assertions)` line",
-            ))
+            Place::End.certain("a `Tests: … passed (… assertions)` line")
         }
         b' ' if pest::heading(&line[line.len().min(2)..]).is_some() && line[..2] == *b"  " => {
-            Some(Mark::hint(Place::Within, "a `PASS  Class` line"))
+            Place::Within.hint("a `PASS  Class` line")
         }
         _ => None,
     }

@@ -41,20 +41,20 @@ fn mark(line: &[u8], _: &[u8]) -> Option<Mark> {
         b'C' if line.starts_with(b"Creating test database for alias '")
             || line.starts_with(b"Cloning test database for alias '") =>
         {
-            Some(Mark::certain(Place::Start, "Django's test database"))
+            Place::Start.certain("Django's test database")
         }
         b'D' if line.starts_with(b"Destroying test database for alias '")
             || line.starts_with(b"Destroying old test database for alias '") =>
         {
-            Some(Mark::certain(Place::End, "Django's test database"))
+            Place::End.certain("Django's test database")
         }
         b'S' if line.starts_with(b"System check identified ") => {
-            Some(Mark::certain(Place::Start, "Django's system check"))
+            Place::Start.certain("Django's system check")
         }
         b'T' if line.starts_with(b"Testing against Django installed in ") => {
-            Some(Mark::certain(Place::Start, "Django's own `runtests.py`"))
+            Place::Start.certain("Django's own `runtests.py`")
         }
-        b'F' if found(line) => Some(Mark::hint(Place::Start, "a `Found N test(s).` line")),
+        b'F' if found(line) => Place::Start.hint("a `Found N test(s).` line"),
         _ => None,
     }
 }

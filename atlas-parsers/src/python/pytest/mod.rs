@@ -64,10 +64,7 @@ pub(crate) static PYTEST: Shipped = Shipped::new(
 
 fn mark(line: &[u8], _: &[u8]) -> Option<Mark> {
     if sugar::begins(line) {
-        return Some(Mark::certain(
-            Place::Start,
-            "pytest-sugar's `Test session starts`",
-        ));
+        return Place::Start.certain("pytest-sugar's `Test session starts`");
     }
     if line.first() != Some(&b'=') || line.last() != Some(&b'=') {
         return None;
@@ -77,22 +74,13 @@ fn mark(line: &[u8], _: &[u8]) -> Option<Mark> {
     let title = line[start..=end].trim_ascii();
     let has = |part: &[u8]| memmem::find(title, part).is_some();
     if title == b"test session starts" {
-        return Some(Mark::certain(
-            Place::Start,
-            "pytest's `test session starts`",
-        ));
+        return Place::Start.certain("pytest's `test session starts`");
     }
     if title == b"short test summary info" {
-        return Some(Mark::certain(
-            Place::Within,
-            "pytest's `short test summary info`",
-        ));
+        return Place::Within.certain("pytest's `short test summary info`");
     }
     if title == b"rerun test summary info" {
-        return Some(Mark::certain(
-            Place::Within,
-            "pytest-rerunfailures' `rerun test summary info`",
-        ));
+        return Place::Within.certain("pytest-rerunfailures' `rerun test summary info`");
     }
     let timed = has(b" in ") && (title.ends_with(b"s") || title.ends_with(b")"));
     let counted = [

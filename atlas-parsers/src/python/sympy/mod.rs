@@ -36,16 +36,14 @@ pub(crate) static SYMPY: Shipped = Shipped::new(
 
 fn mark(line: &[u8], _: &[u8]) -> Option<Mark> {
     match line.first()? {
-        b'=' if starts(line) => Some(Mark::certain(Place::Start, "sympy's `test process starts`")),
+        b'=' if starts(line) => Place::Start.certain("sympy's `test process starts`"),
         b'=' | b' ' => {
             let start = line.iter().position(|byte| !matches!(byte, b'=' | b' '))?;
             line[start..]
                 .starts_with(b"tests finished: ")
                 .then_some(Mark::certain(Place::End, "sympy's `tests finished:`"))
         }
-        b'D' if line == b"DO *NOT* COMMIT!" => {
-            Some(Mark::certain(Place::End, "sympy's `DO *NOT* COMMIT!`"))
-        }
+        b'D' if line == b"DO *NOT* COMMIT!" => Place::End.certain("sympy's `DO *NOT* COMMIT!`"),
         _ => None,
     }
 }

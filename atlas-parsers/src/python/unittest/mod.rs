@@ -49,7 +49,7 @@ fn mark(line: &[u8], before: &[u8]) -> Option<Mark> {
         && before.iter().all(|byte| *byte == b'-')
         && !trial::is_rule(before, b'-');
     if line.starts_with(b"Ran ") && has(b" test") && has(b" in ") && ruler {
-        return Some(Mark::certain(Place::End, "unittest's `Ran N tests in`"));
+        return Place::End.certain("unittest's `Ran N tests in`");
     }
     // All there is where the run was cut.
     let result = [b") ... ok" as &[u8], b") ... FAIL", b") ... ERROR"]

@@ -37,23 +37,17 @@ fn mark(line: &[u8], before: &[u8]) -> Option<Mark> {
             if Counts::read(line, b"step").is_some()
                 && Counts::read(before, b"scenario").is_some() =>
         {
-            Some(Mark::certain(
-                Place::End,
-                "`… scenarios (…)` and `… steps (…)` lines",
-            ))
+            Place::End.certain("`… scenarios (…)` and `… steps (…)` lines")
         }
-        b'c' if failing(line).is_some() => Some(Mark::certain(
-            Place::End,
-            "a `cucumber file:line # Scenario: …` line",
-        )),
-        b'F' if line.starts_with(b"Feature: ") => {
-            Some(Mark::hint(Place::Start, "a `Feature:` line"))
+        b'c' if failing(line).is_some() => {
+            Place::End.certain("a `cucumber file:line # Scenario: …` line")
         }
+        b'F' if line.starts_with(b"Feature: ") => Place::Start.hint("a `Feature:` line"),
         b' ' if line.starts_with(b"    \"uri\": \"") && line.ends_with(b".feature\",") => {
-            Some(Mark::certain(Place::Within, "a JSON report of features"))
+            Place::Within.certain("a JSON report of features")
         }
         b'[' if line.starts_with(b"[{\"uri\":\"") => {
-            Some(Mark::certain(Place::Within, "a JSON report of features"))
+            Place::Within.certain("a JSON report of features")
         }
         _ => None,
     }

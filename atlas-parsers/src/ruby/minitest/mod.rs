@@ -41,26 +41,21 @@ pub(crate) static MINITEST: Shipped = Shipped::new(
 fn mark(line: &[u8], _: &[u8]) -> Option<Mark> {
     match line.first()? {
         b'#' if matches!(line, b"# Running:" | b"# Running tests:") => {
-            Some(Mark::certain(Place::Start, "a `# Running:` line"))
+            Place::Start.certain("a `# Running:` line")
         }
-        b'#' if line.starts_with(b"# Running tests with run options ") => Some(Mark::certain(
-            Place::Start,
-            "a `# Running tests with run options` line",
-        )),
-        b'S' if line.starts_with(b"Started with run options ") => Some(Mark::certain(
-            Place::Start,
-            "a `Started with run options` line",
-        )),
-        b'R' if line.starts_with(b"Run options: ") => {
-            Some(Mark::hint(Place::Start, "a `Run options:` line"))
+        b'#' if line.starts_with(b"# Running tests with run options ") => {
+            Place::Start.certain("a `# Running tests with run options` line")
         }
-        b'F' if line.starts_with(b"Finished in ") && line.ends_with(b" assertions/s.") => Some(
-            Mark::certain(Place::End, "a `Finished in …, … assertions/s.` line"),
-        ),
-        b'0'..=b'9' if Summary::read(line).is_some() => Some(Mark::certain(
-            Place::End,
-            "a `… runs, … assertions, … failures, … errors, … skips` line",
-        )),
+        b'S' if line.starts_with(b"Started with run options ") => {
+            Place::Start.certain("a `Started with run options` line")
+        }
+        b'R' if line.starts_with(b"Run options: ") => Place::Start.hint("a `Run options:` line"),
+        b'F' if line.starts_with(b"Finished in ") && line.ends_with(b" assertions/s.") => {
+            Place::End.certain("a `Finished in …, … assertions/s.` line")
+        }
+        b'0'..=b'9' if Summary::read(line).is_some() => {
+            Place::End.certain("a `… runs, … assertions, … failures, … errors, … skips` line")
+        }
         _ => None,
     }
 }

@@ -45,9 +45,9 @@ pub(crate) static RSPEC: Shipped = Shipped::new(
 
 fn mark(line: &[u8], before: &[u8]) -> Option<Mark> {
     match line.first()? {
-        b'F' if line.starts_with(b"Finished in ") && line.ends_with(b" to load)") => Some(
-            Mark::certain(Place::End, "a `Finished in … (files took … to load)` line"),
-        ),
+        b'F' if line.starts_with(b"Finished in ") && line.ends_with(b" to load)") => {
+            Place::End.certain("a `Finished in … (files took … to load)` line")
+        }
         b'0'..=b'9' if Summary::read(line).is_some() => {
             Some(if before.starts_with(b"Finished in ") {
                 Mark::certain(Place::End, "an `… examples, … failures` line")
@@ -55,10 +55,8 @@ fn mark(line: &[u8], before: &[u8]) -> Option<Mark> {
                 Mark::hint(Place::End, "an `… examples, … failures` line")
             })
         }
-        b'r' if rerun(line).is_some() => {
-            Some(Mark::certain(Place::End, "an `rspec ./file:line # …` line"))
-        }
-        b'{' if is_report(line) => Some(Mark::certain(Place::End, "a JSON report of examples")),
+        b'r' if rerun(line).is_some() => Place::End.certain("an `rspec ./file:line # …` line"),
+        b'{' if is_report(line) => Place::End.certain("a JSON report of examples"),
         // Laid out by another program.
         b' ' | b'\t'
             if line.ends_with(b"\"examples\": [")
@@ -66,7 +64,7 @@ fn mark(line: &[u8], before: &[u8]) -> Option<Mark> {
                     .iter()
                     .any(|key| before.trim_ascii_start().starts_with(key)) =>
         {
-            Some(Mark::certain(Place::Start, "a JSON report of examples"))
+            Place::Start.certain("a JSON report of examples")
         }
         b'}' if line == b"}" && before.trim_ascii_start().starts_with(b"\"summary_line\":") => {
             Some(Mark::close("the end of a JSON report of examples"))

@@ -30,14 +30,12 @@ pub(crate) static TESTUNIT: Shipped = Shipped::new(
 
 fn mark(line: &[u8], before: &[u8]) -> Option<Mark> {
     match line.first()? {
-        b'S' if line == b"Started" && before.starts_with(b"Loaded suite ") => Some(Mark::certain(
-            Place::Start,
-            "a `Loaded suite` line before `Started`",
-        )),
-        b'0'..=b'9' if Counts::read(line).is_some() => Some(Mark::certain(
-            Place::End,
-            "a `… tests, …, … pendings, … omissions, … notifications` line",
-        )),
+        b'S' if line == b"Started" && before.starts_with(b"Loaded suite ") => {
+            Place::Start.certain("a `Loaded suite` line before `Started`")
+        }
+        b'0'..=b'9' if Counts::read(line).is_some() => {
+            Place::End.certain("a `… tests, …, … pendings, … omissions, … notifications` line")
+        }
         _ => None,
     }
 }

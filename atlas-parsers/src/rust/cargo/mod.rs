@@ -63,21 +63,21 @@ fn mark(line: &[u8], _: &[u8]) -> Option<Mark> {
     let has = |part: &[u8]| memchr::memmem::find(line, part).is_some();
     match line.first()? {
         b't' if line.starts_with(b"test result: ") && has(b" filtered out") => {
-            Some(Mark::certain(Place::Within, "a `test result:` line"))
+            Place::Within.certain("a `test result:` line")
         }
         b'e' if line.starts_with(b"error: could not compile `") => {
-            Some(Mark::hint(Place::End, "cargo's `could not compile`"))
+            Place::End.hint("cargo's `could not compile`")
         }
         b'e' if has(b"test failed, to rerun pass ") => {
-            Some(Mark::certain(Place::Within, "cargo's `to rerun pass`"))
+            Place::Within.certain("cargo's `to rerun pass`")
         }
         b' ' if line.starts_with(b"     Running ") && has(b"/deps/") => {
-            Some(Mark::certain(Place::Within, "cargo's `Running`"))
+            Place::Within.certain("cargo's `Running`")
         }
         b'r' if line.starts_with(b"running ")
             && (line.ends_with(b" tests") || line.ends_with(b" test")) =>
         {
-            Some(Mark::hint(Place::Within, "a `running N tests` line"))
+            Place::Within.hint("a `running N tests` line")
         }
         _ => None,
     }

@@ -50,27 +50,21 @@ fn mark(line: &[u8], _: &[u8]) -> Option<runner::Mark> {
     match line.first()? {
         b' ' => {
             if line::status_line(line).is_some() {
-                return Some(runner::Mark::certain(
-                    Place::Within,
-                    "nextest's result lines",
-                ));
+                return Place::Within.certain("nextest's result lines");
             }
             match line::mark(line)? {
-                Mark::RunId => Some(runner::Mark::certain(Place::Start, "a `Nextest run ID`")),
-                Mark::Starting(_) => {
-                    Some(runner::Mark::certain(Place::Start, "nextest's `Starting`"))
-                }
-                Mark::Summary(_) => Some(runner::Mark::certain(Place::End, "nextest's `Summary`")),
+                Mark::RunId => Place::Start.certain("a `Nextest run ID`"),
+                Mark::Starting(_) => Place::Start.certain("nextest's `Starting`"),
+                Mark::Summary(_) => Place::End.certain("nextest's `Summary`"),
                 _ => None,
             }
         }
-        b'e' if line.starts_with(b"error: command `") && is_build_command(line) => Some(
-            runner::Mark::certain(Place::End, "the command that nextest builds with"),
-        ),
-        b'e' if line == b"error: creating test list failed" => Some(runner::Mark::certain(
-            Place::End,
-            "nextest's `creating test list failed`",
-        )),
+        b'e' if line.starts_with(b"error: command `") && is_build_command(line) => {
+            Place::End.certain("the command that nextest builds with")
+        }
+        b'e' if line == b"error: creating test list failed" => {
+            Place::End.certain("nextest's `creating test list failed`")
+        }
         _ => None,
     }
 }

@@ -40,7 +40,7 @@ fn mark(line: &[u8], before: &[u8]) -> Option<Mark> {
     match line.first()? {
         b'#' => {
             if line.starts_with(b"# bats warning: ") {
-                return Some(Mark::certain(Place::End, "a `bats warning`"));
+                return Place::End.certain("a `bats warning`");
             }
             let origin =
                 line.starts_with(b"# (in test file ") || line.starts_with(b"# (from function `");
@@ -50,7 +50,7 @@ fn mark(line: &[u8], before: &[u8]) -> Option<Mark> {
             ))
         }
         b'n' if line.starts_with(b"not ok 1 bats-gather-tests") => {
-            Some(Mark::certain(Place::Within, "`bats-gather-tests`"))
+            Place::Within.certain("`bats-gather-tests`")
         }
         b'o' | b'n' => {
             let point = line::point(line)?;
@@ -62,16 +62,11 @@ fn mark(line: &[u8], before: &[u8]) -> Option<Mark> {
             if line == b"  ..." || line == b"  message: |" {
                 let time = before.strip_prefix(b"  duration_ms: ")?;
                 line::number(time)?;
-                return Some(Mark::certain(
-                    Place::Within,
-                    "a block with nothing but whole milliseconds and a message",
-                ));
+                return Place::Within
+                    .certain("a block with nothing but whole milliseconds and a message");
             }
             if line.starts_with(b"   ") && pretty::result(line).is_some() {
-                return Some(Mark::certain(
-                    Place::Within,
-                    "titles with a count and a tick",
-                ));
+                return Place::Within.certain("titles with a count and a tick");
             }
             let case = line
                 .trim_ascii_start()

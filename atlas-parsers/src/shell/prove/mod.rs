@@ -37,19 +37,16 @@ pub(crate) static PROVE: Shipped = Shipped::new(
 
 fn mark(line: &[u8], before: &[u8]) -> Option<Mark> {
     match line.first()? {
-        b'R' if line.starts_with(b"Result: ") && line::files(before).is_some() => Some(
-            Mark::certain(Place::End, "`Files=`, `Tests=` and `Result:`"),
-        ),
-        b'D' if line.starts_with(b"Dubious, test returned ") => Some(Mark::certain(
-            Place::Within,
-            "a `Dubious, test returned` line",
-        )),
+        b'R' if line.starts_with(b"Result: ") && line::files(before).is_some() => {
+            Place::End.certain("`Files=`, `Tests=` and `Result:`")
+        }
+        b'D' if line.starts_with(b"Dubious, test returned ") => {
+            Place::Within.certain("a `Dubious, test returned` line")
+        }
         b'-' if line == b"-------------------" && before == b"Test Summary Report" => {
-            Some(Mark::certain(Place::Within, "a `Test Summary Report`"))
+            Place::Within.certain("a `Test Summary Report`")
         }
-        b'A' if line == b"All tests successful." => {
-            Some(Mark::hint(Place::End, "`All tests successful.`"))
-        }
+        b'A' if line == b"All tests successful." => Place::End.hint("`All tests successful.`"),
         _ => {
             // Every line of a log comes here: a look for the name's end first.
             let mut dots = memchr::memchr_iter(b'.', line);
