@@ -35,6 +35,7 @@ mod registry;
 mod ruby;
 mod rules;
 mod runner;
+mod runs;
 mod rust;
 mod script;
 mod shell;

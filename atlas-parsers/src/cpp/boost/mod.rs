@@ -14,6 +14,7 @@ mod xml;
 use crate::cpp::compiler::Build;
 use crate::cpp::death::Tail;
 use crate::runner::{About, Mark, Place, Shipped, by_line};
+use crate::runs::Runs;
 use crate::text::clean;
 use atlas_core::{
     Evidence, LineState, LostReason, ParsedLog, ParsedLogBuilder, RunOutcome, TestStatus, Totals,
@@ -83,9 +84,7 @@ struct State {
     run: Run,
     tail: Tail,
     build: Build,
-    outcome: Option<RunOutcome>,
-    declared: bool,
-    disagrees: bool,
+    runs: Runs,
     /// A second confirmation, of the next run if one follows, or else a test's output.
     next: Option<Vec<u8>>,
     /// `Running N test cases...` was the last line, while a test ran: printed by it, unless a module
@@ -120,10 +119,9 @@ impl State {
         let agrees = run.record(&module, &mut self.log);
         if let Some((totals, agrees)) = agrees {
             self.log.add_totals(totals);
-            self.declared = true;
-            self.disagrees |= !agrees;
+            self.runs.agree(agrees);
         }
-        self.outcome(if died {
+        self.runs.worst(if died {
             RunOutcome::Crashed
         } else if !ended {
             RunOutcome::Truncated
@@ -131,18 +129,6 @@ impl State {
             RunOutcome::Completed
         });
         self.tail.clear();
-    }
-
-    fn outcome(&mut self, outcome: RunOutcome) {
-        let rank = |outcome| match outcome {
-            RunOutcome::Crashed => 3,
-            RunOutcome::Truncated => 2,
-            RunOutcome::Completed => 1,
-            _ => 0,
-        };
-        if self.outcome.is_none_or(|known| rank(outcome) > rank(known)) {
-            self.outcome = Some(outcome);
-        }
     }
 
     /// Another run may begin here.
@@ -230,19 +216,7 @@ impl LineState for State {
         }
         self.flush();
         let unbuilt = self.build.report(&mut self.log);
-        if self.declared {
-            self.log.set_consistent(!self.disagrees);
-        }
-        let outcome = match self.outcome {
-            Some(RunOutcome::Completed) if self.log.recorded() == 0 && !self.declared => {
-                // Nothing but passing tests, whose names the log does not tell.
-                RunOutcome::Completed
-            }
-            Some(outcome) => outcome,
-            None if unbuilt => RunOutcome::BuildFailed,
-            None => RunOutcome::NothingRan,
-        };
-        self.log.finish(outcome)
+        self.runs.finish(self.log, unbuilt)
     }
 }
 

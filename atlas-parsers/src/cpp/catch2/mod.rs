@@ -123,10 +123,9 @@ impl State {
         let agrees = run.record(Some(end), &mut self.log);
         if end.exact && agrees.is_some() {
             self.log.add_totals(end.totals);
-            self.reports.declared = true;
-            self.reports.disagrees |= agrees == Some(false);
+            self.reports.runs.agree(agrees);
         }
-        self.reports.outcome(if fatal {
+        self.reports.runs.worst(if fatal {
             RunOutcome::Crashed
         } else if end.nothing {
             RunOutcome::NothingRan
@@ -148,7 +147,7 @@ impl State {
         let died = died || !deaths.is_empty();
         if !died && run.closed {
             run.record(None, &mut self.log);
-            self.reports.outcome(RunOutcome::Completed);
+            self.reports.runs.worst(RunOutcome::Completed);
             return;
         }
         if died {
@@ -157,7 +156,7 @@ impl State {
         }
         run.interrupted(died, &mut self.log);
         run.record(None, &mut self.log);
-        self.reports.outcome(if died {
+        self.reports.runs.worst(if died {
             RunOutcome::Crashed
         } else {
             RunOutcome::Truncated
@@ -245,14 +244,6 @@ impl LineState for State {
         self.reports.cut(&mut self.log);
         self.cut(false);
         let unbuilt = self.build.report(&mut self.log);
-        if self.reports.declared {
-            self.log.set_consistent(!self.reports.disagrees);
-        }
-        let outcome = match self.reports.outcome {
-            Some(outcome) => outcome,
-            None if unbuilt => RunOutcome::BuildFailed,
-            None => RunOutcome::NothingRan,
-        };
-        self.log.finish(outcome)
+        self.reports.runs.finish(self.log, unbuilt)
     }
 }

@@ -11,6 +11,7 @@ mod run;
 use crate::cpp::compiler::Build;
 use crate::cpp::death::Tail;
 use crate::runner::{About, Mark, Place, Shipped, by_line};
+use crate::runs::Runs;
 use crate::text::clean;
 use atlas_core::{LineState, LostReason, ParsedLog, ParsedLogBuilder, RunOutcome};
 use line::End;
@@ -68,9 +69,7 @@ struct State {
     run: Run,
     tail: Tail,
     build: Build,
-    outcome: Option<RunOutcome>,
-    declared: bool,
-    disagrees: bool,
+    runs: Runs,
 }
 
 impl State {
@@ -82,26 +81,13 @@ impl State {
         };
         let agrees = run.record(&mut self.log);
         self.log.add_totals(end);
-        self.declared = true;
-        self.disagrees |= !agrees;
-        self.outcome(if end.total == Some(0) {
+        self.runs.agree(agrees);
+        self.runs.worst(if end.total == Some(0) {
             RunOutcome::NothingRan
         } else {
             RunOutcome::Completed
         });
         self.tail.clear();
-    }
-
-    fn outcome(&mut self, outcome: RunOutcome) {
-        let rank = |outcome| match outcome {
-            RunOutcome::Crashed => 3,
-            RunOutcome::Truncated => 2,
-            RunOutcome::Completed => 1,
-            _ => 0,
-        };
-        if self.outcome.is_none_or(|known| rank(outcome) > rank(known)) {
-            self.outcome = Some(outcome);
-        }
     }
 }
 
@@ -131,7 +117,7 @@ impl LineState for State {
                 self.log.lose("", LostReason::Crashed, deaths);
             }
             if run.cut(died, &mut self.log) {
-                self.outcome(if died {
+                self.runs.worst(if died {
                     RunOutcome::Crashed
                 } else {
                     RunOutcome::Truncated
@@ -139,14 +125,6 @@ impl LineState for State {
             }
         }
         let unbuilt = self.build.report(&mut self.log);
-        if self.declared {
-            self.log.set_consistent(!self.disagrees);
-        }
-        let outcome = match self.outcome {
-            Some(outcome) => outcome,
-            None if unbuilt => RunOutcome::BuildFailed,
-            None => RunOutcome::NothingRan,
-        };
-        self.log.finish(outcome)
+        self.runs.finish(self.log, unbuilt)
     }
 }

@@ -111,10 +111,10 @@ impl State {
             let proof = std::mem::take(&mut run.fatal);
             self.log.lose("", LostReason::Crashed, proof);
         }
-        self.reports.disagrees |= !run.record(Some(totals), &mut self.log);
-        self.reports.declared = true;
+        let agrees = run.record(Some(totals), &mut self.log);
+        self.reports.runs.agree(agrees);
         self.log.add_totals(totals);
-        self.reports.outcome(if crashed {
+        self.reports.runs.worst(if crashed {
             RunOutcome::Crashed
         } else if totals.total == Some(0) {
             RunOutcome::NothingRan
@@ -137,7 +137,7 @@ impl State {
         }
         run.interrupted(died, &mut self.log);
         run.record(None, &mut self.log);
-        self.reports.outcome(if died {
+        self.reports.runs.worst(if died {
             RunOutcome::Crashed
         } else {
             RunOutcome::Truncated
@@ -181,15 +181,7 @@ impl LineState for State {
         self.reports.cut(&mut self.log);
         self.cut(false);
         let unbuilt = self.build.report(&mut self.log);
-        if self.reports.declared {
-            self.log.set_consistent(!self.reports.disagrees);
-        }
-        let outcome = match self.reports.outcome {
-            Some(outcome) => outcome,
-            None if unbuilt => RunOutcome::BuildFailed,
-            None => RunOutcome::NothingRan,
-        };
-        self.log.finish(outcome)
+        self.reports.runs.finish(self.log, unbuilt)
     }
 }
 

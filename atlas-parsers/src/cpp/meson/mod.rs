@@ -9,6 +9,7 @@ mod line;
 
 use crate::cpp::build::Builds;
 use crate::runner::{About, Mark, Place, Shipped, by_line};
+use crate::runs::Runs;
 use crate::text::clean;
 use atlas_core::{LineState, ParsedLog, ParsedLogBuilder, RunOutcome, TestStatus, Totals};
 use line::{Field, TestLine};
@@ -144,9 +145,7 @@ struct State {
     builds: Builds,
     run: Run,
     framed: bool,
-    ended: bool,
-    unended: bool,
-    consistent: Option<bool>,
+    runs: Runs,
 }
 
 impl State {
@@ -231,10 +230,10 @@ impl State {
         }
         if let Some(totals) = run.totals {
             self.log.add_totals(totals);
-            self.ended = true;
-            self.consistent = Some(agrees && self.consistent.unwrap_or(true));
+            self.runs.agree(agrees);
+            self.runs.worst(RunOutcome::Completed);
         } else if !run.results.is_empty() || !run.running.is_empty() {
-            self.unended = true;
+            self.runs.worst(RunOutcome::Truncated);
             for name in run.running.into_values() {
                 self.log.still_running(name);
             }
@@ -296,19 +295,7 @@ impl LineState for State {
 
     fn finish(mut self) -> ParsedLog {
         self.close();
-        if let Some(consistent) = self.consistent {
-            self.log.set_consistent(consistent);
-        }
         let unbuilt = self.builds.finish(&mut self.log);
-        let outcome = if self.unended {
-            RunOutcome::Truncated
-        } else if self.ended {
-            RunOutcome::Completed
-        } else if unbuilt {
-            RunOutcome::BuildFailed
-        } else {
-            RunOutcome::NothingRan
-        };
-        self.log.finish(outcome)
+        self.runs.finish(self.log, unbuilt)
     }
 }

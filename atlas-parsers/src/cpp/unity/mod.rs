@@ -6,9 +6,9 @@
 
 use crate::cpp::build::number;
 use crate::cpp::tally::Tally;
-use crate::runner::{About, Mark, Place, Shipped};
+use crate::runner::{About, Mark, Place, Shipped, by_line};
 use crate::text::clean;
-use atlas_core::{ByLine, LineState, ParsedLog, ParsedLogBuilder, RunOutcome, TestStatus, Totals};
+use atlas_core::{LineState, ParsedLog, ParsedLogBuilder, RunOutcome, TestStatus, Totals};
 use std::collections::BTreeMap;
 
 /// Unity.
@@ -24,14 +24,7 @@ pub(crate) static UNITY: Shipped = Shipped::new(
         )
     },
     mark,
-    || {
-        Box::new(ByLine::new(State {
-            log: ParsedLogBuilder::default(),
-            programs: BTreeMap::new(),
-            tally: Tally::default(),
-            agrees: true,
-        }))
-    },
+    by_line::<State>,
 );
 
 fn mark(line: &[u8], _: &[u8]) -> Option<Mark> {
@@ -46,14 +39,14 @@ fn mark(line: &[u8], _: &[u8]) -> Option<Mark> {
     }
 }
 
-#[derive(Clone)]
+#[derive(Clone, Default)]
 struct State {
     log: ParsedLogBuilder,
     /// By the number that `ctest -V` puts in front; one without.
     programs: BTreeMap<Option<u64>, Tally>,
     /// The programs that have ended.
     tally: Tally,
-    agrees: bool,
+    disagrees: bool,
 }
 
 impl LineState for State {
@@ -71,7 +64,7 @@ impl LineState for State {
         } else if let Some(totals) = summary(line) {
             let mut program = self.programs.remove(&test).unwrap_or_default();
             program.add_totals(totals);
-            self.agrees &= program.agrees();
+            self.disagrees |= !program.agrees();
             self.tally.append(program);
         }
     }
@@ -91,7 +84,7 @@ impl LineState for State {
         };
         self.tally.record(&mut self.log);
         if ended {
-            self.log.set_consistent(self.agrees && !unended);
+            self.log.set_consistent(!self.disagrees && !unended);
         }
         self.log.finish(outcome)
     }

@@ -15,9 +15,9 @@ mod found;
 mod node;
 
 use crate::java::compiler::Compiler;
-use crate::runner::{About, Mark, Place, Shipped};
+use crate::runner::{About, Mark, Place, Shipped, by_line};
 use crate::text::clean;
-use atlas_core::{ByLine, LineState, ParsedLog, ParsedLogBuilder, RunOutcome, TestStatus, Totals};
+use atlas_core::{LineState, ParsedLog, ParsedLogBuilder, RunOutcome, TestStatus, Totals};
 use found::{Feed, Flat, Found, Tree, Verbose};
 
 /// `java -jar junit-platform-console-standalone.jar`.
@@ -34,7 +34,7 @@ pub(crate) static JUNITCONSOLE: Shipped = Shipped::new(
         )
     },
     mark,
-    || Box::new(ByLine::new(State::new())),
+    by_line::<State>,
 );
 
 fn mark(line: &[u8], _: &[u8]) -> Option<Mark> {
@@ -80,7 +80,7 @@ struct Counts {
     failed: u64,
 }
 
-#[derive(Clone)]
+#[derive(Clone, Default)]
 struct State {
     log: ParsedLogBuilder,
     line: usize,
@@ -96,29 +96,10 @@ struct State {
     counts: Counts,
     began: bool,
     finished: u32,
-    agrees: bool,
+    disagrees: bool,
 }
 
 impl State {
-    fn new() -> Self {
-        Self {
-            log: ParsedLogBuilder::default(),
-            line: 0,
-            compiler: Compiler::default(),
-            part: Part::Outside,
-            tree: None,
-            verbose: None,
-            flat: None,
-            feed: Feed::default(),
-            failures: Vec::new(),
-            candidate: None,
-            counts: Counts::default(),
-            began: false,
-            finished: 0,
-            agrees: true,
-        }
-    }
-
     fn is_root(text: &str) -> bool {
         text.ends_with('╷') || text == "."
     }
@@ -265,9 +246,9 @@ impl State {
                 .saturating_sub(TestStatus::ALL.into_iter().map(totals).sum::<u64>());
             let failed = totals(TestStatus::Failed);
             let all_named = passed > 0 || counts.successful == 0;
-            self.agrees = (!all_named || passed.abs_diff(counts.successful) <= twice)
-                && failed >= counts.failed.saturating_sub(twice)
-                && failed <= counts.failed.saturating_add(counts.failed_containers);
+            self.disagrees = all_named && passed.abs_diff(counts.successful) > twice
+                || failed < counts.failed.saturating_sub(twice)
+                || failed > counts.failed.saturating_add(counts.failed_containers);
         }
     }
 
@@ -379,8 +360,7 @@ impl LineState for State {
             RunOutcome::Completed
         };
         if self.counts.any {
-            let agrees = self.agrees;
-            self.log.set_consistent(agrees);
+            self.log.set_consistent(!self.disagrees);
         }
         self.log.finish(outcome)
     }

@@ -82,7 +82,7 @@ const UNEXPORTED: (&str, &str) = (
 /// The lines behind it that tell why.
 const PROOF: usize = 5;
 
-#[derive(Clone)]
+#[derive(Clone, Default)]
 struct State {
     log: ParsedLogBuilder,
     number: usize,
@@ -92,24 +92,8 @@ struct State {
     blank: bool,
     lost: Option<(String, Vec<Evidence>)>,
     ended: u64,
-    agrees: bool,
+    disagrees: bool,
     truncated: bool,
-}
-
-impl Default for State {
-    fn default() -> Self {
-        Self {
-            log: ParsedLogBuilder::default(),
-            number: 0,
-            run: Run::default(),
-            counts: None,
-            blank: false,
-            lost: None,
-            ended: 0,
-            agrees: true,
-            truncated: false,
-        }
-    }
 }
 
 impl State {
@@ -124,7 +108,7 @@ impl State {
         } else {
             self.truncated = true;
         }
-        self.agrees &= run.finish(&mut self.log).unwrap_or(true);
+        self.disagrees |= run.finish(&mut self.log) == Some(false);
     }
 
     fn result(&mut self, line: &str) -> bool {
@@ -235,7 +219,7 @@ impl LineState for State {
     fn finish(mut self) -> ParsedLog {
         self.close();
         if self.ended > 0 {
-            self.log.set_consistent(self.agrees);
+            self.log.set_consistent(!self.disagrees);
         }
         let lost = self.lost.is_some();
         if let Some((file, proof)) = self.lost {

@@ -15,6 +15,7 @@ mod console;
 
 use crate::common::{junit, tap};
 use crate::runner::{About, Mark, Place, Shipped, by_line};
+use crate::runs::Runs;
 use atlas_core::{
     Evidence, LineState, LogReader as _, LostReason, ParsedLog, ParsedLogBuilder, RunOutcome,
     TestStatus, Totals,
@@ -156,36 +157,26 @@ impl Run {
     }
 }
 
-#[derive(Clone)]
+#[derive(Clone, Default)]
 struct State {
     log: ParsedLogBuilder,
     number: usize,
     run: Option<Run>,
     /// The report is written to the console.
     junit: Option<junit::Reader>,
-    agrees: bool,
-    /// Runs that ended, and whether one did not.
-    ended: u64,
-    truncated: bool,
-}
-
-impl Default for State {
-    fn default() -> Self {
-        Self {
-            log: ParsedLogBuilder::default(),
-            number: 0,
-            run: None,
-            junit: None,
-            agrees: true,
-            ended: 0,
-            truncated: false,
-        }
-    }
+    runs: Runs,
 }
 
 impl State {
+    /// The run that is open, if there is one, has no end.
+    fn leave(&mut self) {
+        if self.run.is_some() {
+            self.runs.worst(RunOutcome::Truncated);
+        }
+    }
+
     fn begin(&mut self, form: Form) {
-        self.truncated |= self.run.is_some();
+        self.leave();
         self.run = Some(Run::new(form));
     }
 
@@ -193,8 +184,8 @@ impl State {
         let Some(run) = self.run.take() else {
             return;
         };
-        self.ended += 1;
-        self.agrees &= run.agrees(counts);
+        self.runs.agree(run.agrees(counts));
+        self.runs.worst(RunOutcome::Completed);
         self.log.add_totals(Totals {
             total: Some(counts.ran()),
             passed: Some(counts.passed()),
@@ -259,8 +250,9 @@ impl State {
             return;
         };
         if let Some(tests) = tap::line::plan(line.as_bytes()) {
-            self.ended += 1;
-            self.agrees &= run.passed + run.failed + run.skipped == tests;
+            self.runs
+                .agree(run.passed + run.failed + run.skipped == tests);
+            self.runs.worst(RunOutcome::Completed);
             self.log.add_totals(Totals {
                 total: Some(tests),
                 ..Totals::default()
@@ -305,7 +297,7 @@ impl LineState for State {
             return;
         }
         let report = line.starts_with("<?xml ") || line.starts_with("<testsuites");
-        if report && self.run.is_none() && self.ended == 0 {
+        if report && self.run.is_none() && self.runs.outcome.is_none() {
             let mut junit = junit::Reader::default();
             junit.feed(raw);
             junit.feed(b"\n");
@@ -319,18 +311,8 @@ impl LineState for State {
         if let Some(junit) = self.junit {
             return of_report(&Box::new(junit).finish());
         }
-        self.truncated |= self.run.is_some();
-        if self.ended > 0 {
-            self.log.set_consistent(self.agrees);
-        }
-        let outcome = if self.truncated {
-            RunOutcome::Truncated
-        } else if self.ended > 0 {
-            RunOutcome::Completed
-        } else {
-            RunOutcome::NothingRan
-        };
-        self.log.finish(outcome)
+        self.leave();
+        self.runs.finish(self.log, false)
     }
 }
 

@@ -18,6 +18,7 @@ mod title;
 
 use crate::nested::Nested;
 use crate::runner::{About, Mark, Place, Shipped, by_line};
+use crate::runs::Runs;
 use crate::text::clean;
 use atlas_core::{Evidence, LineState, LostReason, ParsedLog, ParsedLogBuilder, RunOutcome};
 use session::Session;
@@ -93,9 +94,7 @@ struct State {
     line: usize,
     session: Session,
     nested: Nested<Session>,
-    /// Whether the results of all runs agree with their totals, as far as that can be told.
-    consistent: Option<bool>,
-    outcome: Option<RunOutcome>,
+    runs: Runs,
     began: bool,
     /// An error at load time, before or without a run.
     fatal: Option<(Evidence, Option<String>)>,
@@ -118,15 +117,8 @@ impl State {
         let Some(closed) = session.close(&mut self.log) else {
             return;
         };
-        self.consistent = match (self.consistent, closed.consistent) {
-            (Some(false), _) | (_, Some(false)) => Some(false),
-            (known, agrees) => agrees.or(known),
-        };
-        self.outcome = Some(match (self.outcome, closed.outcome) {
-            (Some(known), RunOutcome::NothingRan)
-            | (Some(known @ (RunOutcome::Crashed | RunOutcome::Truncated)), _) => known,
-            (_, outcome) => outcome,
-        });
+        self.runs.agree(closed.consistent);
+        self.runs.first_cut(closed.outcome);
     }
 
     /// Fatal errors of PHP, and of the runner while it loads. Output of the progress may stand in
@@ -266,16 +258,13 @@ impl LineState for State {
             let file = file.unwrap_or_default();
             self.log.lose(&file, LostReason::LoadFailed, vec![evidence]);
         }
-        let outcome = match self.outcome {
-            Some(outcome @ RunOutcome::Completed) => outcome,
-            Some(outcome) if self.log.recorded() > 0 => outcome,
-            _ if unloaded => RunOutcome::BuildFailed,
-            Some(outcome) => outcome,
-            None if self.began => RunOutcome::Truncated,
-            None => RunOutcome::NothingRan,
+        self.runs.outcome = match self.runs.outcome {
+            outcome @ Some(RunOutcome::Completed) => outcome,
+            outcome @ Some(_) if self.log.recorded() > 0 => outcome,
+            _ if unloaded => Some(RunOutcome::BuildFailed),
+            None if self.began => Some(RunOutcome::Truncated),
+            outcome => outcome,
         };
-        let mut log = self.log.finish(outcome);
-        log.consistent = self.consistent;
-        log
+        self.runs.finish(self.log, false)
     }
 }

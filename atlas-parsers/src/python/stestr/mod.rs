@@ -14,6 +14,7 @@ mod grammar;
 
 use crate::python::module_of;
 use crate::runner::{About, Mark, Place, Shipped, by_line};
+use crate::runs::Runs;
 use crate::text::clean;
 use atlas_core::{
     Evidence, LineState, LostReason, ParsedLog, ParsedLogBuilder, RunOutcome, TestStatus, Totals,
@@ -170,8 +171,7 @@ struct State {
     /// The module that could not be imported, and the last line said of it.
     module: Option<String>,
     last: Option<Evidence>,
-    consistent: Option<bool>,
-    outcome: Option<RunOutcome>,
+    runs: Runs,
     lost: bool,
 }
 
@@ -289,20 +289,14 @@ impl State {
 
     fn finish_run(&mut self, totals: Totals, agrees: bool) {
         self.log.add_totals(totals);
-        self.consistent = Some(self.consistent.unwrap_or(true) && agrees);
+        self.runs.agree(agrees);
         let ran = totals.total.unwrap_or(0) > 0;
-        let outcome = match self.record() {
+        let died = self.record();
+        self.runs.first_cut(match died {
             // A test without an end.
             true => RunOutcome::Crashed,
             false if ran => RunOutcome::Completed,
             false => RunOutcome::NothingRan,
-        };
-        self.outcome = Some(match self.outcome {
-            Some(known @ (RunOutcome::Crashed | RunOutcome::Truncated)) => known,
-            Some(RunOutcome::Completed) if outcome == RunOutcome::NothingRan => {
-                RunOutcome::Completed
-            }
-            _ => outcome,
         });
         self.phase = Phase::Results;
     }
@@ -377,7 +371,7 @@ impl LineState for State {
             self.finish_run(totals, agrees);
         } else if !self.run.tests.is_empty() || self.run.announced.is_some() {
             let died = self.record();
-            self.outcome = Some(if died {
+            self.runs.outcome = Some(if died {
                 RunOutcome::Crashed
             } else {
                 RunOutcome::Truncated
@@ -387,16 +381,14 @@ impl LineState for State {
         let nothing = recorded
             .iter()
             .all(|result| result.name.starts_with(LOAD_FAILURE));
-        let outcome = match self.outcome {
-            None | Some(RunOutcome::Completed | RunOutcome::NothingRan) if self.lost && nothing => {
-                RunOutcome::BuildFailed
-            }
-            outcome => outcome.unwrap_or_default(),
-        };
-        let consistent = self.consistent;
-        let mut log = self.log.finish(outcome);
-        log.consistent = consistent;
-        log
+        let cut = matches!(
+            self.runs.outcome,
+            Some(RunOutcome::Crashed | RunOutcome::Truncated)
+        );
+        if self.lost && nothing && !cut {
+            self.runs.outcome = Some(RunOutcome::BuildFailed);
+        }
+        self.runs.finish(self.log, false)
     }
 }
 

@@ -13,8 +13,9 @@ mod line;
 mod section;
 
 use crate::runner::{About, Mark, Place, Shipped, by_line};
+use crate::runs::Runs;
 use crate::text::clean;
-use atlas_core::{LineState, ParsedLog, ParsedLogBuilder, RunOutcome};
+use atlas_core::{LineState, ParsedLog, ParsedLogBuilder};
 use section::Section;
 
 /// The parser.
@@ -62,8 +63,7 @@ struct State {
     log: ParsedLogBuilder,
     line: usize,
     section: Option<Section>,
-    outcome: Option<RunOutcome>,
-    consistent: Option<bool>,
+    runs: Runs,
 }
 
 impl State {
@@ -72,17 +72,8 @@ impl State {
             return;
         };
         let (outcome, agrees) = section.settle(&mut self.log);
-        self.outcome = Some(match (self.outcome, outcome) {
-            // A run that did not come to its end speaks for all; an empty one for none.
-            (None | Some(RunOutcome::NothingRan), outcome) => outcome,
-            (Some(known), RunOutcome::NothingRan) => known,
-            (Some(RunOutcome::Completed), outcome) => outcome,
-            (Some(known), _) => known,
-        });
-        self.consistent = match (self.consistent, agrees) {
-            (Some(false), _) | (_, Some(false)) => Some(false),
-            (known, agrees) => agrees.or(known),
-        };
+        self.runs.first_cut(outcome);
+        self.runs.agree(agrees);
     }
 }
 
@@ -111,8 +102,6 @@ impl LineState for State {
 
     fn finish(mut self) -> ParsedLog {
         self.settle();
-        let mut log = self.log.finish(self.outcome.unwrap_or_default());
-        log.consistent = self.consistent;
-        log
+        self.runs.finish(self.log, false)
     }
 }

@@ -19,6 +19,7 @@ pub(in crate::python) use grammar::is_rule;
 
 use crate::python::module_of;
 use crate::runner::{About, Mark, Place, Shipped, by_line};
+use crate::runs::Runs;
 use crate::text::clean;
 use atlas_core::{
     Evidence, LineState, LostReason, ParsedLog, ParsedLogBuilder, RunOutcome, TestStatus, Totals,
@@ -178,9 +179,8 @@ struct State {
     number: usize,
     phase: Phase,
     run: Run,
-    consistent: Option<bool>,
     /// Of the runs that ended, the best.
-    outcome: Option<RunOutcome>,
+    runs: Runs,
 }
 
 impl State {
@@ -340,7 +340,7 @@ impl State {
                 self.log.still_running(names(&test.path).1);
             }
             self.record(Judgement::default());
-            self.outcome = Some(RunOutcome::Truncated);
+            self.runs.outcome = Some(RunOutcome::Truncated);
             self.run = Run::default();
         }
     }
@@ -351,9 +351,7 @@ impl State {
         let loaded = totals.total.is_some_and(|total| total > lost);
         self.log.add_totals(totals);
         self.record(judgement.unwrap_or_default());
-        if let Some(judgement) = judgement {
-            self.consistent = Some(self.consistent.unwrap_or(true) && judgement.agrees);
-        }
+        self.runs.agree(judgement.map(|judgement| judgement.agrees));
         let outcome = if !any {
             RunOutcome::NothingRan
         } else if loaded {
@@ -362,7 +360,7 @@ impl State {
             RunOutcome::BuildFailed
         };
         // One that ran something outweighs an empty one, and one that was cut outweighs both.
-        self.outcome = Some(match self.outcome {
+        self.runs.outcome = Some(match self.runs.outcome {
             Some(known @ (RunOutcome::Truncated | RunOutcome::Completed)) => known,
             _ => outcome,
         });
@@ -466,11 +464,7 @@ impl LineState for State {
 
     fn finish(mut self) -> ParsedLog {
         self.give_up();
-        let outcome = self.outcome.unwrap_or_default();
-        let consistent = self.consistent;
-        let mut log = self.log.finish(outcome);
-        log.consistent = consistent;
-        log
+        self.runs.finish(self.log, false)
     }
 }
 

@@ -18,6 +18,7 @@ mod judge;
 
 use crate::python::trial;
 use crate::runner::{About, Mark, Place, Shipped, by_line};
+use crate::runs::Runs;
 use crate::text::clean;
 use atlas_core::{
     Evidence, LineState, LostReason, ParsedLog, ParsedLogBuilder, RunOutcome, TestStatus, Totals,
@@ -101,9 +102,8 @@ pub(in crate::python) struct State {
     ran: Option<u64>,
     /// An end that does not fit the reports before it; it counts if there is no other.
     held: Option<(u64, grammar::Verdict)>,
-    outcome: Option<RunOutcome>,
+    runs: Runs,
     builder: ParsedLogBuilder,
-    consistent: Option<bool>,
     loaded: bool,
     /// The last byte of the last line of the run, if that was not empty.
     tail: Option<u8>,
@@ -190,7 +190,7 @@ impl LineState for State {
             self.ran = Some(ran);
             self.end_run(verdict);
         }
-        if self.outcome.is_some() && self.headings.is_empty() && !self.test_is_open() {
+        if self.runs.outcome.is_some() && self.headings.is_empty() && !self.test_is_open() {
             // Standard output that was kept until the process ended.
             if !std::mem::take(&mut self.tests).is_empty() {
                 let text = "results behind the end of the run were passed over";
@@ -207,13 +207,10 @@ impl LineState for State {
                 self.builder.still_running(test.id.clone());
             }
             self.settle(None);
-            self.outcome = Some(died);
+            self.runs.outcome = Some(died);
         }
-        let outcome = self.outcome.or(self.fatal).unwrap_or_default();
-        let consistent = self.consistent;
-        let mut log = self.builder.finish(outcome);
-        log.consistent = consistent;
-        log
+        self.runs.outcome = self.runs.outcome.or(self.fatal);
+        self.runs.finish(self.builder, false)
     }
 }
 
@@ -230,7 +227,7 @@ fn id_of(text: &[u8]) -> String {
 impl State {
     /// Whether a run has come to its end.
     pub(in crate::python) fn ended(&self) -> bool {
-        self.outcome.is_some()
+        self.runs.outcome.is_some()
     }
 
     /// The results are over. A verbose run leaves an empty line below them; of any other, the line
@@ -424,10 +421,7 @@ impl State {
         let before = self.builder.recorded();
         let agrees = self.settle(Some((ran, &verdict)));
         let any = self.builder.recorded() > before || ran.is_some_and(|ran| ran > 0);
-        self.consistent = match (self.consistent, agrees) {
-            (Some(false), _) | (_, Some(false)) => Some(false),
-            (known, agrees) => agrees.or(known),
-        };
+        self.runs.agree(agrees);
         let mut totals = verdict.totals;
         totals.total = ran;
         self.builder.add_totals(totals);
@@ -439,7 +433,7 @@ impl State {
             RunOutcome::BuildFailed
         };
         // A run of several is complete if each is; one that ran something outweighs an empty one.
-        self.outcome = Some(match (self.outcome, outcome) {
+        self.runs.outcome = Some(match (self.runs.outcome, outcome) {
             (Some(RunOutcome::Completed), _) => RunOutcome::Completed,
             (_, outcome) => outcome,
         });

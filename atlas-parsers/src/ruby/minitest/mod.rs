@@ -12,6 +12,7 @@ mod reporters;
 use crate::nested::Nested;
 use crate::ruby::loading::Loading;
 use crate::runner::{About, Mark, Place, Shipped, by_line};
+use crate::runs::Runs;
 use crate::text::clean;
 use atlas_core::{
     Evidence, LineState, LostReason, ParsedLog, ParsedLogBuilder, RunOutcome, TestStatus, Totals,
@@ -251,8 +252,7 @@ struct State {
     line: usize,
     session: Session,
     nested: Nested<Session>,
-    consistent: Option<bool>,
-    outcome: Option<RunOutcome>,
+    runs: Runs,
     /// An error that ended the process before a run.
     load_error: Option<(usize, String)>,
     loading: Loading,
@@ -296,15 +296,8 @@ impl State {
                 ..Totals::default()
             });
         }
-        self.consistent = match (self.consistent, agrees) {
-            (Some(false), _) | (_, Some(false)) => Some(false),
-            (known, agrees) => agrees.or(known),
-        };
-        self.outcome = Some(match (self.outcome, outcome) {
-            (Some(known), RunOutcome::NothingRan)
-            | (Some(known @ (RunOutcome::Crashed | RunOutcome::Truncated)), _) => known,
-            (_, outcome) => outcome,
-        });
+        self.runs.agree(agrees);
+        self.runs.first_cut(outcome);
     }
 
     fn put(&mut self, id: &str, status: TestStatus) {
@@ -446,21 +439,18 @@ impl LineState for State {
     fn finish(mut self) -> ParsedLog {
         self.close();
         self.loading.close(&mut self.log);
-        let outcome = match (self.outcome, self.load_error.take()) {
+        match (self.runs.outcome, self.load_error.take()) {
             (None | Some(RunOutcome::NothingRan), None) if self.loading.any => {
-                RunOutcome::BuildFailed
+                self.runs.outcome = Some(RunOutcome::BuildFailed);
             }
-            (Some(outcome), _) => outcome,
             (None, Some((line, text))) => {
                 let file = text.split(':').next().unwrap_or_default().to_owned();
                 let proof = Evidence::at("log", line, text);
                 self.log.lose(&file, LostReason::LoadFailed, vec![proof]);
-                RunOutcome::BuildFailed
+                self.runs.outcome = Some(RunOutcome::BuildFailed);
             }
-            (None, None) => RunOutcome::NothingRan,
-        };
-        let mut log = self.log.finish(outcome);
-        log.consistent = self.consistent;
-        log
+            _ => {}
+        }
+        self.runs.finish(self.log, false)
     }
 }

@@ -14,6 +14,7 @@ mod tree;
 use crate::ruby::loading;
 use crate::ruby::report::WithReport;
 use crate::runner::{About, Mark, Place, Shipped};
+use crate::runs::Runs;
 use crate::text::clean;
 use atlas_core::{
     Evidence, LineState, LostReason, ParsedLog, ParsedLogBuilder, RunOutcome, TestStatus, Totals,
@@ -358,8 +359,7 @@ struct State {
     log: ParsedLogBuilder,
     line: usize,
     session: Session,
-    consistent: Option<bool>,
-    outcome: Option<RunOutcome>,
+    runs: Runs,
     /// The file that could not be loaded, and what was said of it.
     unloaded: Option<(String, Vec<Evidence>)>,
     /// The error of a hook outside of the examples is told: its lines so far, and whether its
@@ -431,7 +431,7 @@ impl State {
         // Without a list or an end, lines that are indented are no examples.
         let agrees = if ended || lists {
             self.record(&mut session)
-        } else if session.tree.progress || self.outcome.is_some() {
+        } else if session.tree.progress || self.runs.outcome.is_some() {
             None
         } else {
             self.record_cut(&session);
@@ -453,11 +453,8 @@ impl State {
                 ..Totals::default()
             });
         }
-        self.consistent = match (self.consistent, agrees) {
-            (Some(false), _) | (_, Some(false)) => Some(false),
-            (known, agrees) => agrees.or(known),
-        };
-        self.outcome = Some(match (self.outcome, outcome) {
+        self.runs.agree(agrees);
+        self.runs.outcome = Some(match (self.runs.outcome, outcome) {
             (Some(known), RunOutcome::NothingRan) => known,
             (Some(RunOutcome::Completed), RunOutcome::Truncated) => RunOutcome::Completed,
             (_, outcome) => outcome,
@@ -610,14 +607,7 @@ impl LineState for State {
 
     fn finish(mut self) -> ParsedLog {
         self.close();
-        let outcome = match self.outcome {
-            Some(outcome) => outcome,
-            None if self.outside => RunOutcome::BuildFailed,
-            None => RunOutcome::NothingRan,
-        };
-        let mut log = self.log.finish(outcome);
-        log.consistent = self.consistent;
-        log
+        self.runs.finish(self.log, self.outside)
     }
 }
 

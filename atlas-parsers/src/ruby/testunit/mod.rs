@@ -8,6 +8,7 @@ mod fault;
 
 use crate::ruby::loading::Loading;
 use crate::runner::{About, Mark, Place, Shipped, by_line};
+use crate::runs::Runs;
 use crate::text::clean;
 use atlas_core::{LineState, ParsedLog, ParsedLogBuilder, RunOutcome, TestStatus, Totals};
 use fault::Counts;
@@ -71,8 +72,7 @@ struct Session {
 struct State {
     log: ParsedLogBuilder,
     session: Session,
-    consistent: Option<bool>,
-    outcome: Option<RunOutcome>,
+    runs: Runs,
     told: u64,
     line: usize,
     loading: Loading,
@@ -111,14 +111,9 @@ impl State {
             } else {
                 of(TestStatus::Failed) == counts.failures && of(TestStatus::Error) == counts.errors
             };
-            self.consistent = Some(agrees && self.consistent.unwrap_or(true));
+            self.runs.agree(agrees);
         }
-        self.outcome = Some(match (self.outcome, outcome) {
-            (Some(known), RunOutcome::NothingRan) | (Some(known @ RunOutcome::Truncated), _) => {
-                known
-            }
-            (_, outcome) => outcome,
-        });
+        self.runs.first_cut(outcome);
     }
 
     fn close_test(&mut self) {
@@ -275,13 +270,10 @@ impl LineState for State {
     fn finish(mut self) -> ParsedLog {
         self.close();
         self.loading.close(&mut self.log);
-        let outcome = match self.outcome {
-            None | Some(RunOutcome::NothingRan) if self.loading.any => RunOutcome::BuildFailed,
-            outcome => outcome.unwrap_or(RunOutcome::NothingRan),
-        };
-        let mut log = self.log.finish(outcome);
-        log.consistent = self.consistent;
-        log
+        if self.loading.any && matches!(self.runs.outcome, None | Some(RunOutcome::NothingRan)) {
+            self.runs.outcome = Some(RunOutcome::BuildFailed);
+        }
+        self.runs.finish(self.log, false)
     }
 }
 

@@ -32,12 +32,10 @@ pub(super) mod build;
 mod line;
 mod section;
 
-use crate::runner::{About, Mark, Place, Shipped};
+use crate::runner::{About, Mark, Place, Shipped, by_line};
 use crate::text::{clean, lossy, uncoloured};
 use announced::Announced;
-use atlas_core::{
-    ByLine, Evidence, LineState, LostReason, Names, ParsedLog, ParsedLogBuilder, RunOutcome,
-};
+use atlas_core::{Evidence, LineState, LostReason, Names, ParsedLog, ParsedLogBuilder, RunOutcome};
 use build::Build;
 use line::Binary;
 use section::{Room, Section};
@@ -56,7 +54,7 @@ pub(crate) static CARGO: Shipped = Shipped::new(
         )
     },
     mark,
-    || Box::new(ByLine::new(State::new())),
+    by_line::<State>,
 );
 
 fn mark(line: &[u8], _: &[u8]) -> Option<Mark> {
@@ -91,7 +89,7 @@ struct Inner {
     around: Section,
 }
 
-#[derive(Clone)]
+#[derive(Clone, Default)]
 struct State {
     log: ParsedLogBuilder,
     line: usize,
@@ -124,7 +122,7 @@ struct State {
     text: String,
     build: Build,
     sections: u64,
-    consistent: bool,
+    disagrees: bool,
     checked: bool,
     /// The summaries speak of tests; the terse format may name none.
     declared: bool,
@@ -132,35 +130,6 @@ struct State {
 }
 
 impl State {
-    fn new() -> Self {
-        Self {
-            log: ParsedLogBuilder::default(),
-            line: 0,
-            announced: Announced::default(),
-            last_was_announcement: false,
-            unnamed: 0,
-            doubt: None,
-            files: Names::default(),
-            numbers: Vec::new(),
-            binaries: Names::default(),
-            bearers: Vec::new(),
-            last_binary: String::new(),
-            section: None,
-            inner: Vec::new(),
-            printed: Vec::new(),
-            copied: 0,
-            ended: None,
-            room: Room::default(),
-            text: String::new(),
-            build: Build::default(),
-            sections: 0,
-            consistent: true,
-            checked: false,
-            declared: false,
-            crashed: false,
-        }
-    }
-
     /// The module of a binary: its name, numbered where another binary bears the same.
     fn module(&mut self, binary: &Binary) -> String {
         // The file's name holds the binary's.
@@ -253,7 +222,7 @@ impl State {
             self.checked = true;
             self.declared |= totals.passed.unwrap_or(0).max(totals.failed.unwrap_or(0)) > 0;
             if !section.agrees(totals) {
-                self.consistent = false;
+                self.disagrees = true;
                 let text = format!(
                     "the results of `{module}` do not add up to its totals: output of its tests may \
                      have been read as results"
@@ -529,7 +498,7 @@ impl LineState for State {
             self.log.lose(&module, LostReason::BuildFailed, proof);
         }
         if self.checked {
-            self.log.set_consistent(self.consistent);
+            self.log.set_consistent(!self.disagrees);
         }
         let outcome = if self.crashed {
             RunOutcome::Crashed

@@ -18,6 +18,7 @@ mod run;
 
 use super::cargo::build::Build;
 use crate::runner::{self, About, Place, Shipped, by_line};
+use crate::runs::Runs;
 use crate::text::clean;
 use atlas_core::{Evidence, LineState, LostReason, ParsedLog, ParsedLogBuilder, RunOutcome};
 use json::Json;
@@ -148,23 +149,13 @@ impl LineState for State {
 
     fn finish(mut self) -> ParsedLog {
         self.settle();
-        let mut outcome = None;
-        let mut consistent = None;
+        let mut runs = Runs::default();
         let mut modules = BTreeSet::new();
         for run in &self.settled {
-            outcome = Some(match (outcome, run.outcome) {
-                // One run that did not come to its end speaks for all; an empty one for none.
-                (None | Some(RunOutcome::NothingRan), outcome) => outcome,
-                (Some(RunOutcome::Completed), outcome) if outcome != RunOutcome::NothingRan => {
-                    outcome
-                }
-                (Some(known), _) => known,
-            });
+            runs.first_cut(run.outcome);
+            runs.agree(run.consistent);
             if let Some(totals) = run.totals {
                 self.log.add_totals(totals);
-            }
-            if let Some(agrees) = run.consistent {
-                consistent = Some(agrees && consistent.unwrap_or(true));
             }
             for result in &run.results {
                 result.record(&mut self.log);
@@ -176,25 +167,20 @@ impl LineState for State {
             if let Some(totals) = self.json.totals() {
                 self.log.add_totals(totals);
             }
-            outcome = outcome.or(Some(if self.json.complete() {
+            runs.first_cut(if self.json.complete() {
                 RunOutcome::Completed
             } else {
                 RunOutcome::Truncated
-            }));
+            });
         }
         let failed = self.build.failed();
         let stopped = self.build_stopped || self.unlisted || self.build.stopped();
         for (module, proof) in failed {
             self.log.lose(&module, LostReason::BuildFailed, proof);
         }
-        let consistent = consistent.or_else(|| self.json.agrees());
-        let outcome = outcome.unwrap_or(if stopped {
-            RunOutcome::BuildFailed
-        } else {
-            RunOutcome::NothingRan
-        });
-        let mut log = self.log.finish(outcome);
-        log.consistent = consistent;
-        log
+        if runs.consistent.is_none() {
+            runs.agree(self.json.agrees());
+        }
+        runs.finish(self.log, stopped)
     }
 }
