@@ -20,6 +20,7 @@ mod compat;
 mod cpp;
 mod csharp;
 mod detect;
+mod edges;
 mod front;
 mod go;
 mod inner;

@@ -9,6 +9,7 @@ mod xml;
 use crate::cpp::build::number;
 use crate::cpp::subunit::Subunit;
 use crate::cpp::tally::Tally;
+use crate::edges::behind_any;
 use crate::runner::{About, Mark, Place, Shipped};
 use crate::text::clean;
 use atlas_core::{
@@ -87,11 +88,7 @@ impl Tap {
         let Some(planned) = self.planned else {
             return;
         };
-        let group = line
-            .strip_prefix(b"# ok - ")
-            .or_else(|| line.strip_prefix(b"# not ok - "))
-            .or_else(|| line.strip_prefix(b"ok - "))
-            .or_else(|| line.strip_prefix(b"not ok - "));
+        let group = behind_any(line, &[b"# ok - ", b"# not ok - ", b"ok - ", b"not ok - "]);
         if let Some(group) = group {
             // The setup of a group that does not run has no number either.
             if self.results.len() as u64 == planned || self.results.is_empty() {

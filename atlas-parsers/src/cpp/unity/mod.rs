@@ -6,6 +6,7 @@
 
 use crate::cpp::build::number;
 use crate::cpp::tally::Tally;
+use crate::edges::is_number;
 use crate::runner::{About, Mark, Place, Shipped, by_line};
 use crate::text::clean;
 use atlas_core::{LineState, ParsedLog, ParsedLogBuilder, RunOutcome, TestStatus, Totals};
@@ -110,10 +111,7 @@ fn result(line: &[u8]) -> Option<(&str, &str, TestStatus)> {
     // `TEST(group, name)` of the fixture extension has a comma and a blank.
     let (place, name) = head.rsplit_once(':')?;
     let (file, row) = place.rsplit_once(':')?;
-    let placed = !file.is_empty()
-        && !file.contains(' ')
-        && !row.is_empty()
-        && row.bytes().all(|byte| byte.is_ascii_digit());
+    let placed = !file.is_empty() && !file.contains(' ') && is_number(row);
     let plain = name.bytes().all(|byte| {
         byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'(' | b')' | b',' | b' ')
     });

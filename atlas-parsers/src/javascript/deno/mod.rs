@@ -5,6 +5,7 @@
 //! list at the end. The id is the test and its steps, joined by ` > `; the qualified id has the file in front.
 
 use super::sum::Sum;
+use crate::edges::{behind_any, without_note};
 use crate::runner::{About, Mark, Place, Shipped, by_line};
 use crate::text::clean;
 use atlas_core::{
@@ -44,27 +45,19 @@ fn mark(line: &[u8], _: &[u8]) -> Option<Mark> {
 fn running(line: &str) -> Option<&str> {
     let (number, rest) = line.strip_prefix("running ")?.split_once(' ')?;
     number.parse::<u64>().ok()?;
-    let file = rest
-        .strip_prefix("tests from ")
-        .or_else(|| rest.strip_prefix("test from "))?;
+    let file = behind_any(rest, &["tests from ", "test from "])?;
     (!file.is_empty()).then_some(file)
 }
 
 /// The text without the time in brackets behind it.
 fn untimed(text: &str) -> &str {
-    let time = text
-        .strip_suffix("s)")
-        .and_then(|text| text.rsplit_once(" ("));
     let is_time = |time: &str| {
         time.starts_with(|c: char| c.is_ascii_digit())
             && time
                 .chars()
                 .all(|c| c.is_ascii_digit() || matches!(c, 'm' | 'µ' | 'h' | 's'))
     };
-    match time {
-        Some((rest, time)) if is_time(time) => rest,
-        _ => text,
-    }
+    without_note(text, " (", "s)", is_time).unwrap_or(text)
 }
 
 /// Parts `name ... ok (1ms)`, `name ... FAILED (due to 1 failed step) (1ms)`.
@@ -105,9 +98,7 @@ impl End {
     /// Reads `FAILED | 12 passed (5 steps) | 8 failed (3 steps) | 1 ignored (1 step) (664ms)`.
     fn of(line: &str) -> Option<Self> {
         let line = line.trim_end();
-        let rest = line
-            .strip_prefix("ok | ")
-            .or_else(|| line.strip_prefix("FAILED | "))?;
+        let rest = behind_any(line, &["ok | ", "FAILED | "])?;
         let rest = untimed(rest);
         if !line.ends_with("s)") {
             return None;

@@ -20,6 +20,7 @@ mod report;
 mod spec;
 mod tap;
 
+use crate::edges::behind_any;
 use crate::javascript::junit::Reports;
 use crate::runner::{About, Mark, Place, Shipped, by_line};
 use crate::text::clean;
@@ -267,7 +268,7 @@ impl LineState for State {
             self.errors
                 .push(Evidence::at("log", self.line, said.to_owned()));
         }
-        let marked = text.strip_prefix("# ").or_else(|| text.strip_prefix("ℹ "));
+        let marked = behind_any(&*text, &["# ", "ℹ "]);
         if let Some(marked) = marked {
             let (is_total, ended) = self.totals.line(marked);
             if let Some(declared) = ended {

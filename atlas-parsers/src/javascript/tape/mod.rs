@@ -9,6 +9,7 @@
 //! again, was printed by a test.
 
 use crate::common::tap::{Run, Seen, line};
+use crate::edges::behind_any;
 use crate::runner::{About, Mark, Place, Shipped, by_line};
 use crate::text::clean;
 use atlas_core::{LineState, ParsedLog, TestStatus, Totals};
@@ -119,10 +120,7 @@ impl State {
             });
         } else {
             let text = line[1..].trim_ascii();
-            let text = text
-                .strip_prefix(b"SKIP ")
-                .or_else(|| text.strip_prefix(b"TODO "))
-                .unwrap_or(text);
+            let text = behind_any(text, &[b"SKIP ", b"TODO "]).unwrap_or(text);
             self.comment.clear();
             self.comment.extend_from_slice(text);
             self.fresh = true;

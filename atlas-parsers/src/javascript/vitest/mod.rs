@@ -21,6 +21,7 @@ mod listing;
 mod reading;
 mod tap;
 
+use crate::edges::behind_any;
 use crate::javascript::json::{Mixed, TakesDocuments, behind_text};
 use crate::javascript::junit::Reports;
 use crate::javascript::report::Report;
@@ -62,9 +63,7 @@ fn mark(line: &[u8], before: &[u8]) -> Option<Mark> {
         }
         b'o' | b'n' if line.ends_with(b"ms") || line.ends_with(b"{") => {
             let text = std::str::from_utf8(line).ok()?;
-            let rest = text
-                .strip_prefix("ok ")
-                .or_else(|| text.strip_prefix("not ok "))?;
+            let rest = behind_any(text, &["ok ", "not ok "])?;
             let (_, name) = rest.split_once(" - ")?;
             let file = name.split([' ', '>']).next()?;
             let named = [".test.", ".spec."].iter().any(|part| file.contains(part));

@@ -7,6 +7,7 @@
 mod json;
 mod pretty;
 
+use crate::edges::{is_number, without_note};
 use crate::ruby::report::WithReport;
 use crate::runner::{About, Mark, Place, Shipped};
 use crate::text::clean;
@@ -124,16 +125,9 @@ fn failing(line: &[u8]) -> Option<Failing> {
 
 /// The name without the row that the list appends: `, first (#2)`, `, Examples (#1)`.
 fn without_row(name: &str) -> &str {
-    let Some((head, row)) = name.rsplit_once(" (#") else {
-        return name;
-    };
-    let numbered = row
-        .strip_suffix(')')
-        .is_some_and(|row| !row.is_empty() && row.bytes().all(|b| b.is_ascii_digit()));
-    if !numbered {
-        return name;
-    }
-    head.rsplit_once(", ").map_or(head, |(name, _)| name)
+    without_note(name, " (#", ")", |row| is_number(row)).map_or(name, |head| {
+        head.rsplit_once(", ").map_or(head, |(name, _)| name)
+    })
 }
 
 #[derive(Clone, Default)]
