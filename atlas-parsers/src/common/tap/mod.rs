@@ -180,12 +180,7 @@ fn record(log: &mut ParsedLogBuilder, seen: Seen<'_>) {
     } else {
         seen.name
     };
-    if seen.group.is_empty() {
-        log.record("", name, name, seen.status);
-    } else {
-        let qualified = [seen.group, name].join(" > ");
-        log.record(seen.group, &qualified, name, seen.status);
-    }
+    log.record_in(seen.group, " > ", name, seen.status);
 }
 
 /// `# Looks like your test exited with 255 just after 3.`: `Test::More` tells of a death.

@@ -105,12 +105,7 @@ pub(super) fn parse(text: &[u8]) -> Option<ParsedLog> {
             }
             worst.merge(std::mem::take(&mut background));
             let name = format!("{} > {}", feature.name, element.name);
-            let qualified = if feature.uri.is_empty() {
-                name.clone()
-            } else {
-                format!("{}::{name}", feature.uri)
-            };
-            log.record(&feature.uri, &qualified, &name, worst.status());
+            log.record_in(&feature.uri, "::", &name, worst.status());
         }
     }
     let outcome = if log.recorded() > 0 {
