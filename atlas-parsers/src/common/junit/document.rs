@@ -1,6 +1,6 @@
 //! Suites, cases and what they amount to.
 
-use crate::xml::{self, Sink, Tag};
+use crate::xml::{self, Documents, Sink, Tag};
 use atlas_core::{
     Evidence, LostReason, ParsedLog, ParsedLogBuilder, RunOutcome, TestStatus, Totals,
 };
@@ -78,7 +78,7 @@ struct Case {
 
 /// All documents of a log.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Documents {
+pub(crate) struct Reports {
     log: ParsedLogBuilder,
     suites: Vec<Suite>,
     case: Option<Case>,
@@ -97,7 +97,7 @@ pub(super) struct Documents {
     path: String,
 }
 
-impl Sink for Documents {
+impl Sink for Reports {
     const ROOTS: &'static [&'static str] = &["testsuites", "testsuite"];
 
     fn inside(&self) -> bool {
@@ -182,7 +182,27 @@ impl Sink for Documents {
     }
 }
 
-impl Documents {
+impl Documents for Reports {
+    fn finish(mut self) -> ParsedLog {
+        let outcome = if self.begun == 0 {
+            RunOutcome::NothingRan
+        } else if self.broken > 0 {
+            RunOutcome::Truncated
+        } else if self.log.recorded() == 0 && self.any_lost {
+            RunOutcome::BuildFailed
+        } else if self.log.recorded() == 0 {
+            RunOutcome::NothingRan
+        } else {
+            RunOutcome::Completed
+        };
+        if self.declared_any {
+            self.log.set_consistent(!self.disagrees);
+        }
+        self.log.finish(outcome)
+    }
+}
+
+impl Reports {
     fn open_case(&mut self, tag: &Tag<'_>) {
         let (mut name, mut classname, mut class) = (None, None, None);
         let (mut file, mut status, mut result) = (None, None, None);
@@ -255,24 +275,6 @@ impl Documents {
             self.declared_any = true;
             self.log.add_totals(totals);
         }
-    }
-
-    pub(super) fn finish(mut self) -> ParsedLog {
-        let outcome = if self.begun == 0 {
-            RunOutcome::NothingRan
-        } else if self.broken > 0 {
-            RunOutcome::Truncated
-        } else if self.log.recorded() == 0 && self.any_lost {
-            RunOutcome::BuildFailed
-        } else if self.log.recorded() == 0 {
-            RunOutcome::NothingRan
-        } else {
-            RunOutcome::Completed
-        };
-        if self.declared_any {
-            self.log.set_consistent(!self.disagrees);
-        }
-        self.log.finish(outcome)
     }
 
     /// Adds up the totals of a suite.

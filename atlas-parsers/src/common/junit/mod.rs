@@ -13,9 +13,8 @@
 mod document;
 
 use crate::runner::{About, Mark, Place, Shipped};
-use crate::xml::Scanner;
-use atlas_core::{LogReader, ParsedLog};
-use document::Documents;
+use crate::xml;
+use document::Reports;
 use memchr::memmem;
 
 /// The parser.
@@ -56,21 +55,4 @@ fn mark(line: &[u8], _: &[u8]) -> Option<Mark> {
 }
 
 /// Reads the documents of a log.
-#[derive(Clone)]
-pub(crate) struct Reader(Scanner<Documents>);
-
-impl Default for Reader {
-    fn default() -> Self {
-        Self(Scanner::new(Documents::default()))
-    }
-}
-
-impl LogReader for Reader {
-    fn feed(&mut self, bytes: &[u8]) {
-        self.0.feed(bytes);
-    }
-
-    fn finish(self: Box<Self>) -> ParsedLog {
-        self.0.finish().finish()
-    }
-}
+pub(crate) type Reader = xml::Reader<Reports>;

@@ -4,8 +4,8 @@
 //! the assembly in front.
 
 use crate::runner::{About, Mark, Place, Shipped};
-use crate::xml::{Scanner, Sink, Tag};
-use atlas_core::{LogReader, ParsedLog, ParsedLogBuilder, RunOutcome, TestStatus, Totals};
+use crate::xml::{Documents, Reader, Sink, Tag};
+use atlas_core::{ParsedLog, ParsedLogBuilder, RunOutcome, TestStatus, Totals};
 use memchr::memmem;
 
 /// The parser.
@@ -21,7 +21,7 @@ pub(crate) static NUNITXML: Shipped = Shipped::new(
         )
     },
     mark,
-    || Box::new(Reader(Scanner::new(Documents::default()))),
+    || Box::new(Reader::<Reports>::default()),
 );
 
 fn mark(line: &[u8], _: &[u8]) -> Option<Mark> {
@@ -56,20 +56,8 @@ fn mark(line: &[u8], _: &[u8]) -> Option<Mark> {
         .then_some(Mark::close("the end of an NUnit or xUnit report"))
 }
 
-struct Reader(Scanner<Documents>);
-
-impl LogReader for Reader {
-    fn feed(&mut self, bytes: &[u8]) {
-        self.0.feed(bytes);
-    }
-
-    fn finish(self: Box<Self>) -> ParsedLog {
-        self.0.finish().finish()
-    }
-}
-
 #[derive(Debug, Default)]
-struct Documents {
+struct Reports {
     log: ParsedLogBuilder,
     root: Option<&'static str>,
     assembly: String,
@@ -126,7 +114,7 @@ fn nunit(tag: &Tag<'_>) -> TestStatus {
     }
 }
 
-impl Sink for Documents {
+impl Sink for Reports {
     const ROOTS: &'static [&'static str] = &[
         "test-run",
         "test-results",
@@ -213,7 +201,7 @@ impl Sink for Documents {
     }
 }
 
-impl Documents {
+impl Reports {
     /// A suite, which may be a root: a report of one assembly.
     fn suite(&mut self, tag: &Tag<'_>) {
         if self.root.is_none() {
@@ -306,7 +294,9 @@ impl Documents {
             self.log.add_totals(declared);
         }
     }
+}
 
+impl Documents for Reports {
     fn finish(mut self) -> ParsedLog {
         if self.any || self.broken > 0 {
             self.log.set_consistent(!self.disagrees);

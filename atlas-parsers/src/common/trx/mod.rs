@@ -5,8 +5,8 @@
 //! then. Of a test with data rows, the rows are the tests.
 
 use crate::runner::{About, Mark, Place, Shipped};
-use crate::xml::{Scanner, Sink, Tag};
-use atlas_core::{LogReader, ParsedLog, ParsedLogBuilder, RunOutcome, TestStatus, Totals};
+use crate::xml::{Documents, Reader, Sink, Tag};
+use atlas_core::{ParsedLog, ParsedLogBuilder, RunOutcome, TestStatus, Totals};
 use std::collections::HashMap;
 
 /// The parser.
@@ -21,7 +21,7 @@ pub(crate) static TRX: Shipped = Shipped::new(
         )
     },
     mark,
-    || Box::new(Reader(Scanner::new(Documents::default()))),
+    || Box::new(Reader::<Reports>::default()),
 );
 
 fn mark(line: &[u8], _: &[u8]) -> Option<Mark> {
@@ -41,18 +41,6 @@ fn mark(line: &[u8], _: &[u8]) -> Option<Mark> {
     }
 }
 
-struct Reader(Scanner<Documents>);
-
-impl LogReader for Reader {
-    fn feed(&mut self, bytes: &[u8]) {
-        self.0.feed(bytes);
-    }
-
-    fn finish(self: Box<Self>) -> ParsedLog {
-        self.0.finish().finish()
-    }
-}
-
 #[derive(Debug)]
 struct Found {
     id: String,
@@ -63,7 +51,7 @@ struct Found {
 }
 
 #[derive(Debug, Default)]
-struct Documents {
+struct Reports {
     log: ParsedLogBuilder,
     inside: bool,
     begun: u64,
@@ -90,7 +78,7 @@ fn status(outcome: Option<&str>) -> TestStatus {
     }
 }
 
-impl Sink for Documents {
+impl Sink for Reports {
     const ROOTS: &'static [&'static str] = &["TestRun"];
 
     fn inside(&self) -> bool {
@@ -176,7 +164,7 @@ impl Sink for Documents {
     }
 }
 
-impl Documents {
+impl Reports {
     fn end(&mut self) {
         self.inside = false;
         self.open.clear();
@@ -222,7 +210,9 @@ impl Documents {
             self.log.set_consistent(!self.disagrees);
         }
     }
+}
 
+impl Documents for Reports {
     fn finish(mut self) -> ParsedLog {
         if self.broken > 0 {
             self.log.set_consistent(false);
