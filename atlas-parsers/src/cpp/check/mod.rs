@@ -12,9 +12,9 @@ use crate::cpp::build::number;
 use crate::cpp::subunit::Subunit;
 use crate::cpp::tally::Tally;
 use crate::nested::Nested;
-use crate::runner::{About, Mark, Place, Shipped};
+use crate::runner::{About, Mark, Place, Shipped, by_line};
 use crate::text::clean;
-use atlas_core::{ByLine, LineState, ParsedLog, ParsedLogBuilder, RunOutcome, TestStatus};
+use atlas_core::{LineState, ParsedLog, ParsedLogBuilder, RunOutcome, TestStatus};
 use line::{Line, Summary};
 use std::collections::BTreeSet;
 use xml::Xml;
@@ -41,7 +41,7 @@ pub(crate) static CHECK: Shipped = Shipped::new(
         )
     },
     mark,
-    || Box::new(ByLine::new(State::new())),
+    by_line::<State>,
 );
 
 fn mark(line: &[u8], _: &[u8]) -> Option<Mark> {
@@ -264,7 +264,7 @@ impl Tap {
     }
 }
 
-#[derive(Clone)]
+#[derive(Clone, Default)]
 struct State {
     log: ParsedLogBuilder,
     console: Console,
@@ -276,18 +276,6 @@ struct State {
 }
 
 impl State {
-    fn new() -> Self {
-        Self {
-            log: ParsedLogBuilder::default(),
-            console: Console::default(),
-            logged: Logged::default(),
-            tap: Tap::default(),
-            subunit: Subunit::new(TestStatus::Error),
-            xml: Xml::default(),
-            xml_tally: Tally::default(),
-        }
-    }
-
     /// The form of output that says most, and whether it is cut off.
     fn choose(&mut self) -> (Tally, bool) {
         self.console.commit();
@@ -365,7 +353,7 @@ impl LineState for State {
             return;
         }
         self.logged.line(line);
-        self.subunit.line(line);
+        self.subunit.line(line, TestStatus::Error);
     }
 
     fn finish(mut self) -> ParsedLog {

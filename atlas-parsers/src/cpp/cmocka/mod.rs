@@ -10,10 +10,10 @@ use crate::cpp::build::number;
 use crate::cpp::subunit::Subunit;
 use crate::cpp::tally::Tally;
 use crate::edges::behind_any;
-use crate::runner::{About, Mark, Place, Shipped};
+use crate::runner::{About, Mark, Place, Shipped, by_line};
 use crate::text::clean;
 use atlas_core::{
-    ByLine, Evidence, LineState, LostReason, ParsedLog, ParsedLogBuilder, RunOutcome, TestStatus,
+    Evidence, LineState, LostReason, ParsedLog, ParsedLogBuilder, RunOutcome, TestStatus,
 };
 use memchr::memmem;
 use standard::Standard;
@@ -40,7 +40,7 @@ pub(crate) static CMOCKA: Shipped = Shipped::new(
         )
     },
     mark,
-    || Box::new(ByLine::new(State::new())),
+    by_line::<State>,
 );
 
 fn mark(line: &[u8], _: &[u8]) -> Option<Mark> {
@@ -125,7 +125,7 @@ enum Form {
     Subunit,
 }
 
-#[derive(Clone)]
+#[derive(Clone, Default)]
 struct State {
     log: ParsedLogBuilder,
     line: usize,
@@ -138,19 +138,6 @@ struct State {
 }
 
 impl State {
-    fn new() -> Self {
-        Self {
-            log: ParsedLogBuilder::default(),
-            line: 0,
-            form: None,
-            standard: Standard::default(),
-            subunit: Subunit::new(TestStatus::Failed),
-            tap: Tap::default(),
-            xml: Xml::default(),
-            xml_tally: Tally::default(),
-        }
-    }
-
     /// What this line begins. Whatever begins later, in another form, was printed by a test.
     fn begins(line: &[u8]) -> Option<Form> {
         match line.first()? {
@@ -235,7 +222,7 @@ impl LineState for State {
                 self.standard.line(line, self.line);
             }
             Some(Form::Tap) => self.tap.line(line),
-            Some(Form::Subunit) => self.subunit.line(line),
+            Some(Form::Subunit) => self.subunit.line(line, TestStatus::Failed),
             _ => {}
         }
     }

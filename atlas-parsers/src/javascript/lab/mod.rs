@@ -15,9 +15,10 @@
 mod line;
 mod run;
 
+use crate::javascript::sum::Sum;
 use crate::runner::{About, Mark, Place, Shipped, by_line};
 use crate::text::{clean, lossy};
-use atlas_core::{Evidence, LineState, LostReason, ParsedLog, ParsedLogBuilder, RunOutcome};
+use atlas_core::{Evidence, LineState, LostReason, ParsedLog, ParsedLogBuilder};
 use line::Counts;
 use run::Run;
 
@@ -91,9 +92,7 @@ struct State {
     /// The last line consists of two blanks: what dots begin with.
     blank: bool,
     lost: Option<(String, Vec<Evidence>)>,
-    ended: u64,
-    disagrees: bool,
-    truncated: bool,
+    sum: Sum,
 }
 
 impl State {
@@ -104,11 +103,13 @@ impl State {
             return;
         }
         if run.end.is_some() {
-            self.ended += 1;
+            self.sum.ended += 1;
+            // An end is enough to say that tests ran.
+            self.sum.passed = true;
         } else {
-            self.truncated = true;
+            self.sum.truncated = true;
         }
-        self.disagrees |= run.finish(&mut self.log) == Some(false);
+        self.sum.disagrees |= run.finish(&mut self.log) == Some(false);
     }
 
     fn result(&mut self, line: &str) -> bool {
@@ -218,23 +219,11 @@ impl LineState for State {
 
     fn finish(mut self) -> ParsedLog {
         self.close();
-        if self.ended > 0 {
-            self.log.set_consistent(!self.disagrees);
-        }
-        let lost = self.lost.is_some();
         if let Some((file, proof)) = self.lost {
+            self.sum.lost = true;
             self.log.lose(&file, LostReason::LoadFailed, proof);
         }
-        let outcome = if self.truncated {
-            RunOutcome::Truncated
-        } else if self.ended > 0 {
-            RunOutcome::Completed
-        } else if lost {
-            RunOutcome::BuildFailed
-        } else {
-            RunOutcome::NothingRan
-        };
-        self.log.finish(outcome)
+        self.sum.finish(self.log)
     }
 }
 
@@ -242,6 +231,7 @@ impl LineState for State {
 mod tests {
     use super::*;
     use crate::detect::{Hints, detect};
+    use atlas_core::RunOutcome;
     use atlas_core::{LogParserExt, TestStatus};
 
     const VERBOSE: &[u8] = include_bytes!("corpus/traps_verbose.log");

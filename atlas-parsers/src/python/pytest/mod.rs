@@ -24,6 +24,7 @@ use atlas_core::{Evidence, LineState, LostReason, ParsedLog, ParsedLogBuilder, R
 use grammar::{Progress, Word};
 use memchr::memmem;
 use session::Session;
+use std::sync::LazyLock;
 use sugar::Sugar;
 
 /// The parser.
@@ -107,7 +108,7 @@ enum Phase {
     Report,
 }
 
-#[derive(Clone)]
+#[derive(Clone, Default)]
 struct State {
     line: u64,
     phase: Phase,
@@ -128,7 +129,6 @@ struct State {
     inconsistent: bool,
     consistent: bool,
     fatal: bool,
-    fatal_error: memmem::Finder<'static>,
     /// The file of the last plain line.
     file: Vec<u8>,
     /// Room for a line without its escapes.
@@ -141,30 +141,9 @@ struct Conftest {
     lines: Vec<Evidence>,
 }
 
-impl Default for State {
-    fn default() -> Self {
-        Self {
-            line: 0,
-            phase: Phase::Outside,
-            session: None,
-            nested: Nested::default(),
-            sugar: None,
-            conftest: None,
-            builder: ParsedLogBuilder::default(),
-            ran: false,
-            any_completed: false,
-            refused: false,
-            broken: None,
-            incomparable: false,
-            inconsistent: false,
-            consistent: false,
-            fatal: false,
-            fatal_error: memmem::Finder::new(b"Fatal Python error: "),
-            file: Vec::new(),
-            room: String::new(),
-        }
-    }
-}
+/// What Python's fault handler says first.
+static FATAL_ERROR: LazyLock<memmem::Finder<'static>> =
+    LazyLock::new(|| memmem::Finder::new(b"Fatal Python error: "));
 
 /// Where the first line of a session begins, behind what stands in front of it without a line end.
 fn start_behind(line: &[u8]) -> Option<usize> {
@@ -587,7 +566,7 @@ impl State {
         let Some(session) = self.session.as_mut() else {
             return;
         };
-        if let Some(at) = self.fatal_error.find(line) {
+        if let Some(at) = FATAL_ERROR.find(line) {
             session.fatal(&line[..at]);
             self.builder.warn(Some(self.line), text(&line[at..]));
             return;
