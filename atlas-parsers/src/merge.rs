@@ -4,9 +4,8 @@ use crate::detect::{Hints, Marks, Section};
 use crate::front::{At, Feeding, Front, Lines, Take};
 use crate::inner;
 use crate::registry::{Parsers, UnknownParser};
-use atlas_core::{
-    LogParser, LogParserExt, LogReader, ParsedLog, ParsedLogBuilder, RunOutcome, WholeLog,
-};
+use crate::runs::Runs;
+use atlas_core::{LogParser, LogParserExt, LogReader, ParsedLog, ParsedLogBuilder, WholeLog};
 use std::sync::Arc;
 
 /// A reader that gives each section of a log to its parser and merges what they read.
@@ -142,14 +141,15 @@ impl LogReader for SectionReader {
 pub(crate) fn merge(id: &str, logs: Vec<ParsedLog>) -> ParsedLog {
     let mut merged = ParsedLogBuilder::new(id);
     let mut consistent = Some(true);
-    let mut outcomes = Vec::with_capacity(logs.len());
+    let mut runs = Runs::default();
     for log in logs {
         consistent = match (consistent, log.consistent) {
             (Some(false), _) | (_, Some(false)) => Some(false),
             (Some(true), Some(true)) => Some(true),
             _ => None,
         };
-        outcomes.push(log.outcome);
+        // The worst end is that of the whole; a section without a run says nothing against another.
+        runs.worst(log.outcome);
         if let Some(totals) = log.totals {
             merged.add_totals(totals);
         }
@@ -164,19 +164,8 @@ pub(crate) fn merge(id: &str, logs: Vec<ParsedLog>) -> ParsedLog {
         }
         merged.append(log.results);
     }
-    // The worst end is that of the whole; a section without a run says nothing against another.
-    let outcome = [
-        RunOutcome::Crashed,
-        RunOutcome::TimedOut,
-        RunOutcome::Truncated,
-        RunOutcome::Completed,
-        RunOutcome::BuildFailed,
-    ]
-    .into_iter()
-    .find(|outcome| outcomes.contains(outcome))
-    .unwrap_or_default();
-    let mut log = merged.finish(outcome);
-    log.consistent = consistent.filter(|_| !outcomes.is_empty());
+    let mut log = merged.finish(runs.outcome.unwrap_or_default());
+    log.consistent = consistent.filter(|_| runs.outcome.is_some());
     log
 }
 

@@ -1,7 +1,8 @@
 //! What a shipped parser says of the runner it reads.
 
-use atlas_core::LogParser;
+use atlas_core::{ByLine, LineState, LogParser, LogReader, ParsedLog};
 use serde::Serialize;
+use std::fmt;
 
 /// A parser that can tell its own runner's output from another's, and describe itself.
 pub trait Runner: LogParser {
@@ -22,6 +23,99 @@ pub trait Runner: LogParser {
     fn inner<'a>(&self, _line: &'a [u8]) -> Inner<'a> {
         Inner::Nothing
     }
+}
+
+/// A parser of this crate: the name, the runner and where reading begins.
+///
+/// Every log that it reads bears its name, so a state need not know it.
+pub(crate) struct Shipped {
+    id: &'static str,
+    about: &'static About,
+    mark: fn(&[u8], &[u8]) -> Option<Mark>,
+    inner: for<'a> fn(&'a [u8]) -> Inner<'a>,
+    start: fn() -> Box<dyn LogReader>,
+}
+
+impl Shipped {
+    /// A parser of that id. `mark` is [`Runner::mark`], and `start` makes what reads one log, most
+    /// often [`by_line`].
+    pub(crate) const fn new(
+        id: &'static str,
+        about: &'static About,
+        mark: fn(&[u8], &[u8]) -> Option<Mark>,
+        start: fn() -> Box<dyn LogReader>,
+    ) -> Self {
+        Self {
+            id,
+            about,
+            mark,
+            inner: |_| Inner::Nothing,
+            start,
+        }
+    }
+
+    /// The same of a runner that marks the lines of the programs it starts: [`Runner::inner`].
+    pub(crate) const fn with_programs(mut self, inner: for<'a> fn(&'a [u8]) -> Inner<'a>) -> Self {
+        self.inner = inner;
+        self
+    }
+}
+
+impl fmt::Debug for Shipped {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Shipped").field(&self.id).finish()
+    }
+}
+
+impl LogParser for Shipped {
+    fn id(&self) -> &str {
+        self.id
+    }
+
+    fn start(&self) -> Box<dyn LogReader> {
+        Box::new(Named {
+            id: self.id,
+            reader: (self.start)(),
+        })
+    }
+}
+
+impl Runner for Shipped {
+    fn about(&self) -> &'static About {
+        self.about
+    }
+
+    fn mark(&self, line: &[u8], before: &[u8]) -> Option<Mark> {
+        (self.mark)(line, before)
+    }
+
+    fn inner<'a>(&self, line: &'a [u8]) -> Inner<'a> {
+        (self.inner)(line)
+    }
+}
+
+/// Gives what is read the name of its parser.
+struct Named {
+    id: &'static str,
+    reader: Box<dyn LogReader>,
+}
+
+impl LogReader for Named {
+    fn feed(&mut self, bytes: &[u8]) {
+        self.reader.feed(bytes);
+    }
+
+    fn finish(self: Box<Self>) -> ParsedLog {
+        ParsedLog {
+            parser: self.id.to_owned(),
+            ..self.reader.finish()
+        }
+    }
+}
+
+/// Reads a log line by line, from a state's beginning.
+pub(crate) fn by_line<S: LineState + Clone + Default + 'static>() -> Box<dyn LogReader> {
+    Box::new(ByLine::new(S::default()))
 }
 
 /// What a driver's line says of the test programs that it starts.
@@ -96,6 +190,22 @@ pub enum Place {
     /// The same, of a line that proves nothing by itself: it ends what the runner's certain marks
     /// began, as `</testsuites>` does.
     Close,
+}
+
+#[expect(
+    clippy::unnecessary_wraps,
+    reason = "what looks for marks answers with an option"
+)]
+impl Place {
+    /// The answer of a function that looks for marks: a [certain](Mark::certain) one here.
+    pub(crate) const fn certain(self, what: &'static str) -> Option<Mark> {
+        Some(Mark::certain(self, what))
+    }
+
+    /// The same of a line that other runners print too.
+    pub(crate) const fn hint(self, what: &'static str) -> Option<Mark> {
+        Some(Mark::hint(self, what))
+    }
 }
 
 /// A line that speaks for a runner.

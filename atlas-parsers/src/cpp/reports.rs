@@ -1,5 +1,6 @@
 //! The XML documents of a program, one after another, amid what its tests print.
 
+use crate::runs::Runs;
 use crate::xml::{Kind, Tag, Tags};
 use atlas_core::{ParsedLogBuilder, RunOutcome};
 
@@ -26,10 +27,8 @@ pub(super) struct Reports<D> {
     root: Option<D>,
     /// How many documents have begun.
     pub(super) documents: u64,
-    /// How the documents and runs ended; the worst counts.
-    pub(super) outcome: Option<RunOutcome>,
-    pub(super) disagrees: bool,
-    pub(super) declared: bool,
+    /// What the documents and the runs without one come to.
+    pub(super) runs: Runs,
 }
 
 impl<D> Default for Reports<D> {
@@ -38,9 +37,7 @@ impl<D> Default for Reports<D> {
             tags: Tags::default(),
             root: None,
             documents: 0,
-            outcome: None,
-            disagrees: false,
-            declared: false,
+            runs: Runs::default(),
         }
     }
 }
@@ -80,9 +77,8 @@ impl<D: Document> Reports<D> {
             return;
         };
         let (outcome, agrees) = root.end(log);
-        self.declared |= agrees.is_some();
-        self.disagrees |= agrees == Some(false);
-        self.outcome(outcome);
+        self.runs.agree(agrees);
+        self.runs.worst(outcome);
     }
 
     /// The document stops here, without its end.
@@ -93,18 +89,6 @@ impl<D: Document> Reports<D> {
         if let Some(name) = root.running() {
             log.still_running(name);
         }
-        self.outcome(RunOutcome::Truncated);
-    }
-
-    pub(super) fn outcome(&mut self, outcome: RunOutcome) {
-        let rank = |outcome| match outcome {
-            RunOutcome::Crashed => 3,
-            RunOutcome::Truncated => 2,
-            RunOutcome::Completed => 1,
-            _ => 0,
-        };
-        if self.outcome.is_none_or(|known| rank(outcome) > rank(known)) {
-            self.outcome = Some(outcome);
-        }
+        self.runs.worst(RunOutcome::Truncated);
     }
 }

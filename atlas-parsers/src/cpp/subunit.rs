@@ -4,26 +4,16 @@ use crate::cpp::nest::Nest;
 use atlas_core::TestStatus;
 
 /// Reads `test: name`, then what became of it: `success: name`, `failure: name [`…`]`.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub(super) struct Subunit {
     pub(super) nest: Nest,
-    /// What `error:` says.
-    error: TestStatus,
     /// Inside the message of a failure, up to a line that is only `]`.
     message: bool,
 }
 
 impl Subunit {
-    pub(super) fn new(error: TestStatus) -> Self {
-        Self {
-            nest: Nest::default(),
-            error,
-            message: false,
-        }
-    }
-
-    /// Takes one clean line.
-    pub(super) fn line(&mut self, line: &[u8]) {
+    /// Takes one clean line; `error` is what an `error:` says.
+    pub(super) fn line(&mut self, line: &[u8], error: TestStatus) {
         if self.message {
             self.message = line != b"]";
             return;
@@ -36,7 +26,7 @@ impl Subunit {
             return;
         }
         let found = self.nest.names().find_map(|name| {
-            let (status, open) = self.verdict(line, name.as_bytes())?;
+            let (status, open) = verdict(line, name.as_bytes(), error)?;
             Some((name.to_owned(), status, open))
         });
         if let Some((name, status, open)) = found {
@@ -44,35 +34,35 @@ impl Subunit {
             self.nest.end(name.as_bytes(), status);
         }
     }
+}
 
-    /// The verdict on a test at the end of this line, behind whatever the test printed without a
-    /// newline, and whether a message of several lines follows.
-    fn verdict(&self, line: &[u8], name: &[u8]) -> Option<(TestStatus, bool)> {
-        let words: [(&[u8], TestStatus); 4] = [
-            (b"success: ", TestStatus::Passed),
-            (b"failure: ", TestStatus::Failed),
-            (b"skip: ", TestStatus::Skipped),
-            (b"error: ", self.error),
-        ];
-        for (word, status) in words {
-            let Some(at) = memchr::memmem::rfind(line, word) else {
-                continue;
-            };
-            let Some(rest) = line
-                .get(at + word.len()..)
-                .and_then(|rest| rest.strip_prefix(name))
-            else {
-                continue;
-            };
-            match rest {
-                b"" => return Some((status, false)),
-                b" [" => return Some((status, true)),
-                _ if rest.starts_with(b" [ ") && rest.ends_with(b" ]") => {
-                    return Some((status, false));
-                }
-                _ => {}
+/// The verdict on a test at the end of this line, behind whatever the test printed without a
+/// newline, and whether a message of several lines follows.
+fn verdict(line: &[u8], name: &[u8], error: TestStatus) -> Option<(TestStatus, bool)> {
+    let words: [(&[u8], TestStatus); 4] = [
+        (b"success: ", TestStatus::Passed),
+        (b"failure: ", TestStatus::Failed),
+        (b"skip: ", TestStatus::Skipped),
+        (b"error: ", error),
+    ];
+    for (word, status) in words {
+        let Some(at) = memchr::memmem::rfind(line, word) else {
+            continue;
+        };
+        let Some(rest) = line
+            .get(at + word.len()..)
+            .and_then(|rest| rest.strip_prefix(name))
+        else {
+            continue;
+        };
+        match rest {
+            b"" => return Some((status, false)),
+            b" [" => return Some((status, true)),
+            _ if rest.starts_with(b" [ ") && rest.ends_with(b" ]") => {
+                return Some((status, false));
             }
+            _ => {}
         }
-        None
     }
+    None
 }

@@ -104,17 +104,8 @@ impl Tally {
             log.set_consistent(self.agrees());
             log.add_totals(self.totals);
         }
-        for Found {
-            module,
-            name,
-            status,
-        } in &self.results
-        {
-            if module.is_empty() {
-                log.record("", name, name, *status);
-            } else {
-                log.record(module, &format!("{module}::{name}"), name, *status);
-            }
+        for found in &self.results {
+            log.record_in(&found.module, "::", &found.name, found.status);
         }
         for name in self.running {
             log.still_running(name);

@@ -1,5 +1,6 @@
 //! What stands in front of a line's text, and who puts it there.
 
+use crate::edges::behind_any;
 use std::borrow::Cow;
 
 /// Who puts something in front of each line.
@@ -183,15 +184,9 @@ fn stamped(line: &[u8]) -> Option<&[u8]> {
     if !is_date {
         return None;
     }
-    let rest = rest
-        .strip_prefix(b"T")
-        .or_else(|| rest.strip_prefix(b" "))?;
+    let rest = behind_any(rest, &[b"T", b" "])?;
     let mut rest = clock(rest)?;
-    if let Some((_, after)) = rest
-        .strip_prefix(b".")
-        .or_else(|| rest.strip_prefix(b","))
-        .and_then(number)
-    {
+    if let Some((_, after)) = behind_any(rest, &[b".", b","]).and_then(number) {
         rest = after;
     }
     rest = match rest.first() {

@@ -1,6 +1,7 @@
 //! What `javac`, `kotlinc`, `groovyc` and `scalac` print of a file that they cannot compile, where no
 //! build tool stands around them.
 
+use crate::edges::is_number;
 use atlas_core::{Evidence, LostReason, ParsedLogBuilder};
 use memchr::memmem;
 
@@ -78,7 +79,7 @@ fn complaint(line: &[u8]) -> Option<&[u8]> {
     let mut numbers = 0;
     while let Some(colon) = memchr::memrchr(b':', place) {
         let digits = place.get(colon + 1..)?;
-        if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
+        if !is_number(digits) {
             break;
         }
         numbers += 1;

@@ -438,7 +438,7 @@ mod tests {
     }
 
     fn seen(log: &str, piece: usize) -> Vec<String> {
-        let mut reader = Box::new(Mixed::new(Seen(ParsedLogBuilder::new("t"))));
+        let mut reader = Box::new(Mixed::new(Seen(ParsedLogBuilder::default())));
         for bytes in log.as_bytes().chunks(piece) {
             reader.feed(bytes);
         }

@@ -1,5 +1,6 @@
 //! Test files that Node.js could not load: a runner then stops before its first test.
 
+use crate::edges::is_number;
 use atlas_core::Evidence;
 
 /// How many lines behind an error may say that it is the runner's.
@@ -130,7 +131,7 @@ fn place(line: &[u8]) -> Option<String> {
     let text = std::str::from_utf8(line).ok()?;
     let (file, number) = text.rsplit_once(':')?;
     let rooted = file.starts_with('/') || file.starts_with("file:///");
-    let numeric = !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit());
+    let numeric = is_number(number);
     (rooted && numeric && !file.contains(' ')).then(|| file.to_owned())
 }
 

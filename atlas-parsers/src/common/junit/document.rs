@@ -1,6 +1,6 @@
 //! Suites, cases and what they amount to.
 
-use crate::xml::{self, Sink, Tag};
+use crate::xml::{self, Documents, Sink, Tag};
 use atlas_core::{
     Evidence, LostReason, ParsedLog, ParsedLogBuilder, RunOutcome, TestStatus, Totals,
 };
@@ -77,8 +77,8 @@ struct Case {
 }
 
 /// All documents of a log.
-#[derive(Clone, Debug)]
-pub(super) struct Documents {
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Reports {
     log: ParsedLogBuilder,
     suites: Vec<Suite>,
     case: Option<Case>,
@@ -97,27 +97,7 @@ pub(super) struct Documents {
     path: String,
 }
 
-impl Default for Documents {
-    fn default() -> Self {
-        Self {
-            log: ParsedLogBuilder::new("junit"),
-            suites: Vec::new(),
-            case: None,
-            spare: Case::default(),
-            other: 0,
-            totals: Totals::default(),
-            begun: 0,
-            broken: 0,
-            declared: false,
-            declared_any: false,
-            disagrees: false,
-            any_lost: false,
-            path: String::new(),
-        }
-    }
-}
-
-impl Sink for Documents {
+impl Sink for Reports {
     const ROOTS: &'static [&'static str] = &["testsuites", "testsuite"];
 
     fn inside(&self) -> bool {
@@ -202,7 +182,27 @@ impl Sink for Documents {
     }
 }
 
-impl Documents {
+impl Documents for Reports {
+    fn finish(mut self) -> ParsedLog {
+        let outcome = if self.begun == 0 {
+            RunOutcome::NothingRan
+        } else if self.broken > 0 {
+            RunOutcome::Truncated
+        } else if self.log.recorded() == 0 && self.any_lost {
+            RunOutcome::BuildFailed
+        } else if self.log.recorded() == 0 {
+            RunOutcome::NothingRan
+        } else {
+            RunOutcome::Completed
+        };
+        if self.declared_any {
+            self.log.set_consistent(!self.disagrees);
+        }
+        self.log.finish(outcome)
+    }
+}
+
+impl Reports {
     fn open_case(&mut self, tag: &Tag<'_>) {
         let (mut name, mut classname, mut class) = (None, None, None);
         let (mut file, mut status, mut result) = (None, None, None);
@@ -275,24 +275,6 @@ impl Documents {
             self.declared_any = true;
             self.log.add_totals(totals);
         }
-    }
-
-    pub(super) fn finish(mut self) -> ParsedLog {
-        let outcome = if self.begun == 0 {
-            RunOutcome::NothingRan
-        } else if self.broken > 0 {
-            RunOutcome::Truncated
-        } else if self.log.recorded() == 0 && self.any_lost {
-            RunOutcome::BuildFailed
-        } else if self.log.recorded() == 0 {
-            RunOutcome::NothingRan
-        } else {
-            RunOutcome::Completed
-        };
-        if self.declared_any {
-            self.log.set_consistent(!self.disagrees);
-        }
-        self.log.finish(outcome)
     }
 
     /// Adds up the totals of a suite.

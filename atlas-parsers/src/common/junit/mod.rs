@@ -12,78 +12,47 @@
 
 mod document;
 
-use crate::runner::{About, Mark, Place, Runner};
-use crate::xml::Scanner;
-use atlas_core::{LogParser, LogReader, ParsedLog};
-use document::Documents;
+use crate::runner::{About, Mark, Place, Shipped};
+use crate::xml;
+use document::Reports;
 use memchr::memmem;
 
 /// The parser.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Junit;
+pub(crate) static JUNIT: Shipped = Shipped::new(
+    "junit",
+    &About {
+        aliases: &["junit_xml", "xunit_xml"],
+        ..About::new(
+            "JUnit XML documents of any writer, one or many, with any text around them",
+            "unexpected passes, which most writers count as passed; duplicates that the writer merged; what \
+             the writer leaves out, such as time limits in Meson's report",
+        )
+    },
+    mark,
+    || Box::new(Reader::default()),
+);
 
-impl LogParser for Junit {
-    fn id(&self) -> &'static str {
-        "junit"
+fn mark(line: &[u8], _: &[u8]) -> Option<Mark> {
+    let line = line.trim_ascii_start();
+    if line.first() != Some(&b'<') {
+        return None;
     }
-
-    fn start(&self) -> Box<dyn LogReader> {
-        Box::new(Reader::default())
+    let has = |part: &[u8]| memmem::find(line, part).is_some();
+    // Other formats have a `<testsuites>` too, but no cases in it.
+    if line.starts_with(b"<testcase ") || line.starts_with(b"<test") && has(b"<testcase ") {
+        return Place::Within.certain("a `<testcase` element");
     }
-}
-
-impl Runner for Junit {
-    fn about(&self) -> &'static About {
-        const ABOUT: About = About {
-            aliases: &["junit_xml", "xunit_xml"],
-            ..About::new(
-                "JUnit XML documents of any writer, one or many, with any text around them",
-                "unexpected passes, which most writers count as passed; duplicates that the writer merged; what \
-                 the writer leaves out, such as time limits in Meson's report",
-            )
-        };
-        &ABOUT
+    if line.starts_with(b"<testsuite") || line.starts_with(b"<?xml") && has(b"<testsuite") {
+        return Some(if has(b"<testcase ") {
+            Mark::certain(Place::Within, "a `<testcase` element")
+        } else {
+            Mark::hint(Place::Start, "a `<testsuite` element")
+        });
     }
-
-    fn mark(&self, line: &[u8], _: &[u8]) -> Option<Mark> {
-        let line = line.trim_ascii_start();
-        if line.first() != Some(&b'<') {
-            return None;
-        }
-        let has = |part: &[u8]| memmem::find(line, part).is_some();
-        // Other formats have a `<testsuites>` too, but no cases in it.
-        if line.starts_with(b"<testcase ") || line.starts_with(b"<test") && has(b"<testcase ") {
-            return Some(Mark::certain(Place::Within, "a `<testcase` element"));
-        }
-        if line.starts_with(b"<testsuite") || line.starts_with(b"<?xml") && has(b"<testsuite") {
-            return Some(if has(b"<testcase ") {
-                Mark::certain(Place::Within, "a `<testcase` element")
-            } else {
-                Mark::hint(Place::Start, "a `<testsuite` element")
-            });
-        }
-        // What tests printed may stand between the last case and this.
-        let ended = line.starts_with(b"</testsuite") || line.ends_with(b"</testsuites>");
-        ended.then_some(Mark::close("a `</testsuite>`"))
-    }
+    // What tests printed may stand between the last case and this.
+    let ended = line.starts_with(b"</testsuite") || line.ends_with(b"</testsuites>");
+    ended.then_some(Mark::close("a `</testsuite>`"))
 }
 
 /// Reads the documents of a log.
-#[derive(Clone)]
-pub(crate) struct Reader(Scanner<Documents>);
-
-impl Default for Reader {
-    fn default() -> Self {
-        Self(Scanner::new(Documents::default()))
-    }
-}
-
-impl LogReader for Reader {
-    fn feed(&mut self, bytes: &[u8]) {
-        self.0.feed(bytes);
-    }
-
-    fn finish(self: Box<Self>) -> ParsedLog {
-        self.0.finish().finish()
-    }
-}
+pub(crate) type Reader = xml::Reader<Reports>;

@@ -3,94 +3,61 @@
 //! A test's name is its full name, as the consoles of these runners print it; the qualified id has
 //! the assembly in front.
 
-use crate::runner::{About, Mark, Place, Runner};
-use crate::xml::{Scanner, Sink, Tag};
-use atlas_core::{
-    LogParser, LogReader, ParsedLog, ParsedLogBuilder, RunOutcome, TestStatus, Totals,
-};
+use crate::runner::{About, Mark, Place, Shipped};
+use crate::xml::{Documents, Reader, Sink, Tag};
+use atlas_core::{ParsedLog, ParsedLogBuilder, RunOutcome, TestStatus, Totals};
 use memchr::memmem;
 
 /// The parser.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct NunitXml;
+pub(crate) static NUNITXML: Shipped = Shipped::new(
+    "nunitxml",
+    &About {
+        languages: &["csharp", "fsharp", "visual basic"],
+        aliases: &["nunit_xml", "nunit2_xml", "nunit3_xml", "xunitnet_xml"],
+        ..About::new(
+            "<test-results> of NUnit 2, <test-run> of NUnit 3, <assemblies> of xUnit.net, one or \
+             many, with any text around them",
+            "tests of an assembly that did not load",
+        )
+    },
+    mark,
+    || Box::new(Reader::<Reports>::default()),
+);
 
-impl LogParser for NunitXml {
-    fn id(&self) -> &'static str {
-        "nunitxml"
+fn mark(line: &[u8], _: &[u8]) -> Option<Mark> {
+    let line = line.trim_ascii_start();
+    if line.first() != Some(&b'<') {
+        return None;
     }
-
-    fn start(&self) -> Box<dyn LogReader> {
-        Box::new(Reader(Scanner::new(Documents::default())))
+    let line = prolog(line);
+    // Attributes may stand on lines of their own.
+    let is = |name: &[u8]| {
+        let rest = line
+            .strip_prefix(b"<")
+            .and_then(|line| line.strip_prefix(name));
+        rest.is_some_and(|rest| rest.first().is_none_or(u8::is_ascii_whitespace))
+    };
+    let has = |part: &[u8]| memmem::find(line, part).is_some();
+    let assembly = line.starts_with(b"<assembl")
+        && (has(b"=\"xUnit.net") || has(b" test-framework=\"") || has(b" run-date=\""));
+    if is(b"test-run") || is(b"test-results") || assembly {
+        return Place::Start.certain("the root of an NUnit or xUnit report");
     }
+    if is(b"test-case") && has(b" name=\"") || is(b"test-suite") && has(b" type=\"") {
+        return Place::Within.certain("a `<test-case` or `<test-suite`");
+    }
+    let ends: [&[u8]; 4] = [
+        b"</test-run>",
+        b"</test-results>",
+        b"</test-suite>",
+        b"</assemblies>",
+    ];
+    ends.contains(&line)
+        .then_some(Mark::close("the end of an NUnit or xUnit report"))
 }
 
-impl Runner for NunitXml {
-    fn about(&self) -> &'static About {
-        const ABOUT: About = About {
-            languages: &["csharp", "fsharp", "visual basic"],
-            aliases: &["nunit_xml", "nunit2_xml", "nunit3_xml", "xunitnet_xml"],
-            ..About::new(
-                "<test-results> of NUnit 2, <test-run> of NUnit 3, <assemblies> of xUnit.net, one or \
-                 many, with any text around them",
-                "tests of an assembly that did not load",
-            )
-        };
-        &ABOUT
-    }
-
-    fn mark(&self, line: &[u8], _: &[u8]) -> Option<Mark> {
-        let line = line.trim_ascii_start();
-        if line.first() != Some(&b'<') {
-            return None;
-        }
-        let line = prolog(line);
-        // Attributes may stand on lines of their own.
-        let is = |name: &[u8]| {
-            let rest = line
-                .strip_prefix(b"<")
-                .and_then(|line| line.strip_prefix(name));
-            rest.is_some_and(|rest| rest.first().is_none_or(u8::is_ascii_whitespace))
-        };
-        let has = |part: &[u8]| memmem::find(line, part).is_some();
-        let assembly = line.starts_with(b"<assembl")
-            && (has(b"=\"xUnit.net") || has(b" test-framework=\"") || has(b" run-date=\""));
-        if is(b"test-run") || is(b"test-results") || assembly {
-            return Some(Mark::certain(
-                Place::Start,
-                "the root of an NUnit or xUnit report",
-            ));
-        }
-        if is(b"test-case") && has(b" name=\"") || is(b"test-suite") && has(b" type=\"") {
-            return Some(Mark::certain(
-                Place::Within,
-                "a `<test-case` or `<test-suite`",
-            ));
-        }
-        let ends: [&[u8]; 4] = [
-            b"</test-run>",
-            b"</test-results>",
-            b"</test-suite>",
-            b"</assemblies>",
-        ];
-        ends.contains(&line)
-            .then_some(Mark::close("the end of an NUnit or xUnit report"))
-    }
-}
-
-struct Reader(Scanner<Documents>);
-
-impl LogReader for Reader {
-    fn feed(&mut self, bytes: &[u8]) {
-        self.0.feed(bytes);
-    }
-
-    fn finish(self: Box<Self>) -> ParsedLog {
-        self.0.finish().finish()
-    }
-}
-
-#[derive(Debug)]
-struct Documents {
+#[derive(Debug, Default)]
+struct Reports {
     log: ParsedLogBuilder,
     root: Option<&'static str>,
     assembly: String,
@@ -105,24 +72,6 @@ struct Documents {
     broken: u64,
     disagrees: bool,
     any: bool,
-}
-
-impl Default for Documents {
-    fn default() -> Self {
-        Self {
-            log: ParsedLogBuilder::new("nunitxml"),
-            root: None,
-            assembly: String::new(),
-            suites: 0,
-            cases: 0,
-            case: None,
-            declared: Totals::default(),
-            begun: 0,
-            broken: 0,
-            disagrees: false,
-            any: false,
-        }
-    }
 }
 
 /// A line without the `<?xml …?>` in front of an element.
@@ -165,7 +114,7 @@ fn nunit(tag: &Tag<'_>) -> TestStatus {
     }
 }
 
-impl Sink for Documents {
+impl Sink for Reports {
     const ROOTS: &'static [&'static str] = &[
         "test-run",
         "test-results",
@@ -252,7 +201,7 @@ impl Sink for Documents {
     }
 }
 
-impl Documents {
+impl Reports {
     /// A suite, which may be a root: a report of one assembly.
     fn suite(&mut self, tag: &Tag<'_>) {
         if self.root.is_none() {
@@ -345,7 +294,9 @@ impl Documents {
             self.log.add_totals(declared);
         }
     }
+}
 
+impl Documents for Reports {
     fn finish(mut self) -> ParsedLog {
         if self.any || self.broken > 0 {
             self.log.set_consistent(!self.disagrees);

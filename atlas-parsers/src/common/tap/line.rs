@@ -1,5 +1,6 @@
 //! One line of TAP.
 
+use crate::edges::{behind_any, is_decimal};
 use crate::text::has;
 use atlas_core::TestStatus;
 use std::borrow::Cow;
@@ -163,15 +164,12 @@ pub(crate) fn title(rest: &[u8]) -> (&[u8], Option<Directive>) {
 /// that opens the block of a subtest behind its result.
 fn time(text: &[u8]) -> bool {
     let text = text.strip_suffix(b" {").unwrap_or(text).trim_ascii();
-    let Some(text) = text
-        .strip_prefix(b"time=")
-        .or_else(|| text.strip_prefix(b"time = "))
-    else {
+    let Some(text) = behind_any(text, &[b"time=", b"time = "]) else {
         return false;
     };
     let text = text.strip_suffix(b"s").unwrap_or(text);
     let text = text.strip_suffix(b"m").unwrap_or(text);
-    !text.is_empty() && text.iter().all(|c| c.is_ascii_digit() || *c == b'.')
+    is_decimal(text)
 }
 
 /// A title without the dash in front, its escapes undone.

@@ -14,56 +14,40 @@ mod subtests;
 pub(crate) use document::{Document, Ended, Seen};
 
 use self::subtests::Subtests;
-use crate::runner::{About, Mark, Place, Runner};
+use crate::runner::{About, Mark, Place, Shipped, by_line};
 use crate::text::clean;
-use atlas_core::{
-    ByLine, Evidence, LineState, LogParser, LogReader, ParsedLog, ParsedLogBuilder, RunOutcome,
-    Totals,
-};
+use atlas_core::{Evidence, LineState, ParsedLog, ParsedLogBuilder, RunOutcome, Totals};
 
 /// Anything that speaks TAP.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Tap;
+pub(crate) static TAP: Shipped = Shipped::new(
+    "tap",
+    &About {
+        aliases: &["test_more", "qunit", "node_tap"],
+        ..About::new(
+            "TAP 12 to 14 of any producer, one document or several",
+            "the file a document belongs to; which of two lines is real where a test prints a \
+             point with the very number that comes next",
+        )
+    },
+    mark,
+    by_line::<State>,
+);
 
-impl LogParser for Tap {
-    fn id(&self) -> &'static str {
-        "tap"
-    }
-
-    fn start(&self) -> Box<dyn LogReader> {
-        Box::new(ByLine::new(State::default()))
-    }
-}
-
-impl Runner for Tap {
-    fn about(&self) -> &'static About {
-        const ABOUT: About = About {
-            aliases: &["test_more", "qunit", "node_tap"],
-            ..About::new(
-                "TAP 12 to 14 of any producer, one document or several",
-                "the file a document belongs to; which of two lines is real where a test prints a \
-                 point with the very number that comes next",
-            )
-        };
-        &ABOUT
-    }
-
-    fn mark(&self, line: &[u8], _: &[u8]) -> Option<Mark> {
-        match line.first()? {
-            b'T' if line::version(line) => Some(Mark::hint(Place::Start, "a `TAP version` line")),
-            b'1' if line::plan(line).is_some() => Some(Mark::hint(Place::Within, "a TAP plan")),
-            b'o' | b'n' => {
-                let point = line::point(line)?;
-                point.number?;
-                Some(Mark::hint(Place::Within, "numbered `ok` lines"))
-            }
-            _ => None,
+fn mark(line: &[u8], _: &[u8]) -> Option<Mark> {
+    match line.first()? {
+        b'T' if line::version(line) => Place::Start.hint("a `TAP version` line"),
+        b'1' if line::plan(line).is_some() => Place::Within.hint("a TAP plan"),
+        b'o' | b'n' => {
+            let point = line::point(line)?;
+            point.number?;
+            Place::Within.hint("numbered `ok` lines")
         }
+        _ => None,
     }
 }
 
 /// What the documents of a log come to.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Run {
     pub(crate) log: ParsedLogBuilder,
     pub(crate) document: Document,
@@ -85,24 +69,6 @@ pub(crate) struct Run {
 }
 
 impl Run {
-    pub(crate) fn new(parser: &str) -> Self {
-        Self {
-            log: ParsedLogBuilder::new(parser),
-            document: Document::default(),
-            subtests: Subtests::default(),
-            points: 0,
-            resolved: 0,
-            planned: 0,
-            plans: 0,
-            documents: 0,
-            broken: 0,
-            last_broken: false,
-            doubtful: false,
-            died: false,
-            whole: false,
-        }
-    }
-
     /// Lets the document take something, and records the points that this makes sure.
     fn read<T>(&mut self, take: impl FnOnce(&mut Document, &mut dyn FnMut(Seen<'_>)) -> T) -> T {
         let (log, subtests) = (&mut self.log, &mut self.subtests);
@@ -214,12 +180,7 @@ fn record(log: &mut ParsedLogBuilder, seen: Seen<'_>) {
     } else {
         seen.name
     };
-    if seen.group.is_empty() {
-        log.record("", name, name, seen.status);
-    } else {
-        let qualified = [seen.group, name].join(" > ");
-        log.record(seen.group, &qualified, name, seen.status);
-    }
+    log.record_in(seen.group, " > ", name, seen.status);
 }
 
 /// `# Looks like your test exited with 255 just after 3.`: `Test::More` tells of a death.
@@ -238,24 +199,13 @@ struct Glued {
     directive: Option<line::Directive>,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 struct State {
     run: Run,
     /// Which line is read.
     number: usize,
     block: line::Block,
     glued: Option<Glued>,
-}
-
-impl Default for State {
-    fn default() -> Self {
-        Self {
-            run: Run::new("tap"),
-            number: 0,
-            block: line::Block::default(),
-            glued: None,
-        }
-    }
 }
 
 impl State {

@@ -241,7 +241,7 @@ fn is_same(announced: &[u8], title: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Tap;
+    use super::super::TAP;
     use atlas_core::{LogParserExt, TestStatus};
 
     /// node-tap reads a file's output as it stands: the file's own results count beside those that it prints.
@@ -250,7 +250,7 @@ mod tests {
         let log = "TAP version 14\n# Subtest: test/a.js\n    # Subtest: adds\n        ok 1 - x\n        1..1\n    \
                    ok 1 - adds\n    # Subtest: adds\n        not ok 1 - x\n        1..1\n    not ok 1 - adds # time=1ms\n    \
                    1..1\nnot ok 1 - test/a.js # time=9ms\n1..1\n";
-        let parsed = Tap.parse(log.as_bytes());
+        let parsed = TAP.parse(log.as_bytes());
         assert_eq!(parsed.tests()["test/a.js > adds"], TestStatus::Failed);
         assert_eq!(parsed.tests().len(), 1);
     }

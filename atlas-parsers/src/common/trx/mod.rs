@@ -4,67 +4,40 @@
 //! the name does not begin with it. Classes are told behind the results, so these are kept until
 //! then. Of a test with data rows, the rows are the tests.
 
-use crate::runner::{About, Mark, Place, Runner};
-use crate::xml::{Scanner, Sink, Tag};
-use atlas_core::{
-    LogParser, LogReader, ParsedLog, ParsedLogBuilder, RunOutcome, TestStatus, Totals,
-};
+use crate::runner::{About, Mark, Place, Shipped};
+use crate::xml::{Documents, Reader, Sink, Tag};
+use atlas_core::{ParsedLog, ParsedLogBuilder, RunOutcome, TestStatus, Totals};
 use std::collections::HashMap;
 
 /// The parser.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Trx;
+pub(crate) static TRX: Shipped = Shipped::new(
+    "trx",
+    &About {
+        languages: &["csharp", "fsharp", "visual basic"],
+        aliases: &["trx_xml", "vstest_trx"],
+        ..About::new(
+            "TRX documents of MSTest, VSTest and dotnet test, one or many, with any text around them",
+            "why a run was aborted; which target framework a document belongs to",
+        )
+    },
+    mark,
+    || Box::new(Reader::<Reports>::default()),
+);
 
-impl LogParser for Trx {
-    fn id(&self) -> &'static str {
-        "trx"
+fn mark(line: &[u8], _: &[u8]) -> Option<Mark> {
+    let line = line.trim_ascii_start();
+    if line.first() != Some(&b'<') {
+        return None;
     }
-
-    fn start(&self) -> Box<dyn LogReader> {
-        Box::new(Reader(Scanner::new(Documents::default())))
-    }
-}
-
-impl Runner for Trx {
-    fn about(&self) -> &'static About {
-        const ABOUT: About = About {
-            languages: &["csharp", "fsharp", "visual basic"],
-            aliases: &["trx_xml", "vstest_trx"],
-            ..About::new(
-                "TRX documents of MSTest, VSTest and dotnet test, one or many, with any text around them",
-                "why a run was aborted; which target framework a document belongs to",
-            )
-        };
-        &ABOUT
-    }
-
-    fn mark(&self, line: &[u8], _: &[u8]) -> Option<Mark> {
-        let line = line.trim_ascii_start();
-        if line.first() != Some(&b'<') {
-            return None;
-        }
-        let root = line.starts_with(b"<TestRun ")
-            || line.starts_with(b"<?xml") && memchr::memmem::find(line, b"<TestRun ").is_some();
-        if root {
-            Some(Mark::certain(Place::Start, "a `<TestRun` element"))
-        } else if line.starts_with(b"<UnitTestResult ") {
-            Some(Mark::certain(Place::Within, "a `<UnitTestResult` element"))
-        } else {
-            // What tests printed may stand between the last result and this.
-            (line == b"</TestRun>").then_some(Mark::close("a `</TestRun>`"))
-        }
-    }
-}
-
-struct Reader(Scanner<Documents>);
-
-impl LogReader for Reader {
-    fn feed(&mut self, bytes: &[u8]) {
-        self.0.feed(bytes);
-    }
-
-    fn finish(self: Box<Self>) -> ParsedLog {
-        self.0.finish().finish()
+    let root = line.starts_with(b"<TestRun ")
+        || line.starts_with(b"<?xml") && memchr::memmem::find(line, b"<TestRun ").is_some();
+    if root {
+        Place::Start.certain("a `<TestRun` element")
+    } else if line.starts_with(b"<UnitTestResult ") {
+        Place::Within.certain("a `<UnitTestResult` element")
+    } else {
+        // What tests printed may stand between the last result and this.
+        (line == b"</TestRun>").then_some(Mark::close("a `</TestRun>`"))
     }
 }
 
@@ -77,8 +50,8 @@ struct Found {
     parent: bool,
 }
 
-#[derive(Debug)]
-struct Documents {
+#[derive(Debug, Default)]
+struct Reports {
     log: ParsedLogBuilder,
     inside: bool,
     begun: u64,
@@ -95,24 +68,6 @@ struct Documents {
     disagrees: bool,
 }
 
-impl Default for Documents {
-    fn default() -> Self {
-        Self {
-            log: ParsedLogBuilder::new("trx"),
-            inside: false,
-            begun: 0,
-            broken: 0,
-            aborted: false,
-            results: Vec::new(),
-            open: Vec::new(),
-            classes: HashMap::new(),
-            definition: None,
-            totals: None,
-            disagrees: false,
-        }
-    }
-}
-
 /// The status of an outcome. The one that is not written is the writer's default, an error.
 fn status(outcome: Option<&str>) -> TestStatus {
     match outcome {
@@ -123,7 +78,7 @@ fn status(outcome: Option<&str>) -> TestStatus {
     }
 }
 
-impl Sink for Documents {
+impl Sink for Reports {
     const ROOTS: &'static [&'static str] = &["TestRun"];
 
     fn inside(&self) -> bool {
@@ -209,7 +164,7 @@ impl Sink for Documents {
     }
 }
 
-impl Documents {
+impl Reports {
     fn end(&mut self) {
         self.inside = false;
         self.open.clear();
@@ -255,7 +210,9 @@ impl Documents {
             self.log.set_consistent(!self.disagrees);
         }
     }
+}
 
+impl Documents for Reports {
     fn finish(mut self) -> ParsedLog {
         if self.broken > 0 {
             self.log.set_consistent(false);

@@ -1,6 +1,7 @@
 //! The lines of automake's test harnesses.
 
 use crate::cpp::build::number;
+use crate::edges::behind_any;
 use atlas_core::{TestStatus, Totals};
 use memchr::memmem;
 
@@ -125,9 +126,7 @@ pub(super) fn old_summary(line: &[u8]) -> Option<(u64, u64)> {
         }
         None => (0, first, rest),
     };
-    let rest = rest
-        .strip_prefix(b" tests")
-        .or_else(|| rest.strip_prefix(b" test"))?;
+    let rest = behind_any(rest, &[b" tests", b" test"])?;
     let good = rest == b" passed" || rest.starts_with(b" behaved as expected (");
     let failed = rest == b" failed" || rest.starts_with(b" did not behave as expected (");
     let told = if text.len() < line.len() || all == first && bad == 0 {

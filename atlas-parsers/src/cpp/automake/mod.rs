@@ -10,76 +10,60 @@ mod line;
 mod section;
 
 use crate::cpp::build::Builds;
-use crate::runner::{About, Mark, Place, Runner};
+use crate::runner::{About, Mark, Place, Shipped, by_line};
 use crate::text::clean;
-use atlas_core::{
-    ByLine, LineState, LogParser, LogReader, ParsedLog, ParsedLogBuilder, RunOutcome, Totals,
-};
+use atlas_core::{LineState, ParsedLog, ParsedLogBuilder, RunOutcome, Totals};
 use line::Counts;
 use section::Section;
 use std::collections::HashMap;
 
 /// `make check`.
-#[derive(Debug)]
-pub(crate) struct Automake;
+pub(crate) static AUTOMAKE: Shipped = Shipped::new(
+    "automake",
+    &About {
+        languages: &["c", "c++"],
+        aliases: &["jq", "autotest"],
+        commands: &[&["make", "check"]],
+        contains: &[
+            "boost", "catch2", "check", "cmocka", "cppunit", "cunit", "doctest", "gtest", "junit",
+            "prove", "pytest", "tap", "unittest", "unity",
+        ],
+        ..About::new(
+            "`make check` of automake 1.4 and newer (parallel, serial, TAP), GNU Autotest, and \
+             harnesses that print `PASS: name`",
+            "with the serial harness, whether a `PASS: name` line is a test's own output; \
+             without a summary, whether the log is complete",
+        )
+    },
+    mark,
+    by_line::<State>,
+);
 
-impl LogParser for Automake {
-    fn id(&self) -> &'static str {
-        "automake"
-    }
-
-    fn start(&self) -> Box<dyn LogReader> {
-        Box::new(ByLine::new(State::new()))
-    }
-}
-
-impl Runner for Automake {
-    fn about(&self) -> &'static About {
-        const ABOUT: About = About {
-            languages: &["c", "c++"],
-            aliases: &["jq", "autotest"],
-            commands: &[&["make", "check"]],
-            contains: &[
-                "boost", "catch2", "check", "cmocka", "cppunit", "cunit", "doctest", "gtest",
-                "junit", "prove", "pytest", "tap", "unittest", "unity",
-            ],
-            ..About::new(
-                "`make check` of automake 1.4 and newer (parallel, serial, TAP), GNU Autotest, and \
-                 harnesses that print `PASS: name`",
-                "with the serial harness, whether a `PASS: name` line is a test's own output; \
-                 without a summary, whether the log is complete",
-            )
-        };
-        &ABOUT
-    }
-
-    fn mark(&self, line: &[u8], before: &[u8]) -> Option<Mark> {
-        match line.first()? {
-            b'T' if line.starts_with(b"Testsuite summary for ") && line::is_bar(before) => {
-                Some(Mark::certain(Place::End, "a `Testsuite summary`"))
-            }
-            b'm' | b'g' if line.ends_with(b"  check-TESTS") => {
-                Some(Mark::certain(Place::Start, "make's `check-TESTS`"))
-            }
-            b'A' | b'0'..=b'9' if line::is_bar(before) && line::old_summary(line).is_some() => {
-                Some(Mark::certain(Place::End, "an `All tests passed` banner"))
-            }
-            b'#' if autotest::heading(line).is_some_and(autotest::opens)
-                && before.starts_with(b"## ---") =>
-            {
-                Some(Mark::certain(Place::Start, "the heading of GNU Autotest"))
-            }
-            b'P' if line.starts_with(b"PASS: ") => {
-                Some(Mark::hint(Place::Within, "a `PASS: name` line"))
-            }
-            _ => None,
+fn mark(line: &[u8], before: &[u8]) -> Option<Mark> {
+    match line.first()? {
+        b'T' if line.starts_with(b"Testsuite summary for ") && line::is_bar(before) => {
+            Place::End.certain("a `Testsuite summary`")
         }
+        b'm' | b'g' if line.ends_with(b"  check-TESTS") => {
+            Place::Start.certain("make's `check-TESTS`")
+        }
+        b'A' | b'0'..=b'9' if line::is_bar(before) && line::old_summary(line).is_some() => {
+            Place::End.certain("an `All tests passed` banner")
+        }
+        b'#' if autotest::heading(line).is_some_and(autotest::opens)
+            && before.starts_with(b"## ---") =>
+        {
+            Place::Start.certain("the heading of GNU Autotest")
+        }
+        b'P' if line.starts_with(b"PASS: ") => Place::Within.hint("a `PASS: name` line"),
+        _ => None,
     }
 }
 
 /// What the lines belong to.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 enum Mode {
+    #[default]
     Results,
     /// Below `Testsuite summary`, with what is counted there.
     Summary(Counts),
@@ -95,7 +79,7 @@ enum Mode {
     Counts(Totals),
 }
 
-#[derive(Clone)]
+#[derive(Clone, Default)]
 struct State {
     log: ParsedLogBuilder,
     line: usize,
@@ -123,27 +107,6 @@ struct State {
 }
 
 impl State {
-    fn new() -> Self {
-        Self {
-            log: ParsedLogBuilder::new("automake"),
-            line: 0,
-            builds: Builds::default(),
-            mode: Mode::Results,
-            bar: false,
-            folders: Vec::new(),
-            making: String::new(),
-            root: None,
-            groups: HashMap::new(),
-            section: Section::default(),
-            sections: Vec::new(),
-            began: false,
-            ended: false,
-            doubtful: None,
-            banner: false,
-            consistent: None,
-        }
-    }
-
     fn close(&mut self) {
         if let Some(totals) = self.doubtful.take() {
             self.log.add_totals(totals);

@@ -1,6 +1,7 @@
 //! The lines of the human-readable log and report.
 
 use crate::cpp::text::number;
+use crate::edges::{behind_any, end_of, is_number};
 use atlas_core::TestStatus;
 use memchr::memmem;
 
@@ -32,9 +33,7 @@ pub(super) fn read(line: &[u8]) -> Option<Line<'_>> {
     memchr::memchr(b'"', line)?;
     if let Some(at) = memmem::find(line, b"error") {
         let rest = &line[at + b"error".len()..];
-        let rest = rest
-            .strip_prefix(b": in \"")
-            .or_else(|| rest.strip_prefix(b" in \""));
+        let rest = behind_any(rest, &[b": in \"", b" in \""]);
         if let Some(rest) = rest
             && is_place(&line[..at])
             && let Some(end) = memmem::find(rest, b"\": ")
@@ -97,7 +96,7 @@ fn is_place(text: &[u8]) -> bool {
     };
     memchr::memrchr(mark, end).is_some_and(|at| {
         let number = &end[at + 1..];
-        !number.is_empty() && number.iter().all(u8::is_ascii_digit)
+        is_number(number)
     })
 }
 
@@ -180,9 +179,7 @@ pub(super) fn report(line: &[u8]) -> Option<Report<'_>> {
             (b"\" was skipped", TestStatus::Skipped),
         ];
         let rest = rest.strip_suffix(b" with:").unwrap_or(rest);
-        let (named, status) = verdicts
-            .iter()
-            .find_map(|(words, status)| Some((rest.strip_suffix(*words)?, *status)))?;
+        let (named, status) = end_of(rest, &verdicts)?;
         return if let Some(path) = named.strip_prefix(b"case \"") {
             Some(Report::Case { path, status })
         } else if let Some(name) = named.strip_prefix(b"module \"") {

@@ -13,11 +13,11 @@ mod xml;
 
 use crate::cpp::compiler::Build;
 use crate::cpp::death::Tail;
-use crate::runner::{About, Mark, Place, Runner};
+use crate::runner::{About, Mark, Place, Shipped, by_line};
+use crate::runs::Runs;
 use crate::text::clean;
 use atlas_core::{
-    ByLine, Evidence, LineState, LogParser, LogReader, LostReason, ParsedLog, ParsedLogBuilder,
-    RunOutcome, TestStatus, Totals,
+    Evidence, LineState, LostReason, ParsedLog, ParsedLogBuilder, RunOutcome, TestStatus, Totals,
 };
 use line::Line;
 use memchr::memmem;
@@ -25,82 +25,58 @@ use run::Run;
 use xml::Reports;
 
 /// The parser.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Boost;
+pub(crate) static BOOST: Shipped = Shipped::new(
+    "boost",
+    &About {
+        languages: &["c++"],
+        aliases: &["boost_test", "boosttest", "boost.test"],
+        contains: &["junit"],
+        ..About::new(
+            "Boost.Test's log (HRF, XML, JUNIT) and report (HRF, XML), alone or together; several modules in one log",
+            "passing tests without --log_level=test_suite or --report_level=detailed; without the latter, \
+             whether a failure was expected",
+        )
+    },
+    mark,
+    by_line::<State>,
+);
 
-impl LogParser for Boost {
-    fn id(&self) -> &'static str {
-        "boost"
-    }
-
-    fn start(&self) -> Box<dyn LogReader> {
-        Box::new(ByLine::new(State::new()))
-    }
-}
-
-impl Runner for Boost {
-    fn about(&self) -> &'static About {
-        const ABOUT: About = About {
-            languages: &["c++"],
-            aliases: &["boost_test", "boosttest", "boost.test"],
-            contains: &["junit"],
-            ..About::new(
-                "Boost.Test's log (HRF, XML, JUNIT) and report (HRF, XML), alone or together; several modules in one log",
-                "passing tests without --log_level=test_suite or --report_level=detailed; without the latter, \
-                 whether a failure was expected",
-            )
-        };
-        &ABOUT
-    }
-
-    fn mark(&self, line: &[u8], before: &[u8]) -> Option<Mark> {
-        match line.first()? {
-            // Laid out by another program.
-            b' ' | b'\t' | b'<'
-                if matches!(before, b"<TestLog>" | b"<TestResult>")
-                    && line.trim_ascii_start().starts_with(b"<TestSuite ") =>
-            {
-                Some(Mark::certain(Place::Start, "Boost.Test's XML root"))
-            }
-            b'*' | b'T' if line::end(line).is_some() => {
-                Some(Mark::certain(Place::End, "Boost.Test's confirmation"))
-            }
-            b'T' if matches!(line::report(line), Some(line::Report::Module { .. })) => {
-                Some(Mark::certain(Place::End, "Boost.Test's report"))
-            }
-            b'R' if line::running(line).is_some() => {
-                Some(Mark::hint(Place::Start, "`Running N test cases...`"))
-            }
-            b'<' if line.starts_with(b"<TestLog><")
-                || line.starts_with(b"<TestResult><TestSuite ") =>
-            {
-                Some(Mark::certain(Place::Start, "Boost.Test's XML root"))
-            }
-            b'<' if line.starts_with(b"<testsuite tests=\"")
-                && memmem::find(line, b" id=\"0\" name=\"").is_some() =>
-            {
-                Some(Mark::certain(
-                    Place::Start,
-                    "a `<testsuite` as Boost.Test writes it",
-                ))
-            }
-            _ => match line::read(line)? {
-                Line::EnterModule(_) | Line::LeaveModule(_) => Some(Mark::certain(
-                    Place::Within,
-                    "Boost.Test's `Entering test module`",
-                )),
-                Line::LeaveCase(_) | Line::EnterCase(_) => Some(Mark::certain(
-                    Place::Within,
-                    "Boost.Test's `Entering test case`",
-                )),
-                Line::Error { .. } => Some(Mark::hint(Place::Within, "an `error: in \"` line")),
-                _ => None,
-            },
+fn mark(line: &[u8], before: &[u8]) -> Option<Mark> {
+    match line.first()? {
+        // Laid out by another program.
+        b' ' | b'\t' | b'<'
+            if matches!(before, b"<TestLog>" | b"<TestResult>")
+                && line.trim_ascii_start().starts_with(b"<TestSuite ") =>
+        {
+            Place::Start.certain("Boost.Test's XML root")
         }
+        b'*' | b'T' if line::end(line).is_some() => Place::End.certain("Boost.Test's confirmation"),
+        b'T' if matches!(line::report(line), Some(line::Report::Module { .. })) => {
+            Place::End.certain("Boost.Test's report")
+        }
+        b'R' if line::running(line).is_some() => Place::Start.hint("`Running N test cases...`"),
+        b'<' if line.starts_with(b"<TestLog><") || line.starts_with(b"<TestResult><TestSuite ") => {
+            Place::Start.certain("Boost.Test's XML root")
+        }
+        b'<' if line.starts_with(b"<testsuite tests=\"")
+            && memmem::find(line, b" id=\"0\" name=\"").is_some() =>
+        {
+            Place::Start.certain("a `<testsuite` as Boost.Test writes it")
+        }
+        _ => match line::read(line)? {
+            Line::EnterModule(_) | Line::LeaveModule(_) => {
+                Place::Within.certain("Boost.Test's `Entering test module`")
+            }
+            Line::LeaveCase(_) | Line::EnterCase(_) => {
+                Place::Within.certain("Boost.Test's `Entering test case`")
+            }
+            Line::Error { .. } => Place::Within.hint("an `error: in \"` line"),
+            _ => None,
+        },
     }
 }
 
-#[derive(Clone)]
+#[derive(Clone, Default)]
 struct State {
     log: ParsedLogBuilder,
     line: u64,
@@ -108,9 +84,7 @@ struct State {
     run: Run,
     tail: Tail,
     build: Build,
-    outcome: Option<RunOutcome>,
-    declared: bool,
-    disagrees: bool,
+    runs: Runs,
     /// A second confirmation, of the next run if one follows, or else a test's output.
     next: Option<Vec<u8>>,
     /// `Running N test cases...` was the last line, while a test ran: printed by it, unless a module
@@ -119,22 +93,6 @@ struct State {
 }
 
 impl State {
-    fn new() -> Self {
-        Self {
-            log: ParsedLogBuilder::new("boost"),
-            line: 0,
-            reports: Reports::default(),
-            run: Run::default(),
-            tail: Tail::default(),
-            build: Build::default(),
-            outcome: None,
-            declared: false,
-            disagrees: false,
-            next: None,
-            announced: None,
-        }
-    }
-
     /// Records the run that was read.
     fn flush(&mut self) {
         let mut run = std::mem::take(&mut self.run);
@@ -161,10 +119,9 @@ impl State {
         let agrees = run.record(&module, &mut self.log);
         if let Some((totals, agrees)) = agrees {
             self.log.add_totals(totals);
-            self.declared = true;
-            self.disagrees |= !agrees;
+            self.runs.agree(agrees);
         }
-        self.outcome(if died {
+        self.runs.worst(if died {
             RunOutcome::Crashed
         } else if !ended {
             RunOutcome::Truncated
@@ -172,18 +129,6 @@ impl State {
             RunOutcome::Completed
         });
         self.tail.clear();
-    }
-
-    fn outcome(&mut self, outcome: RunOutcome) {
-        let rank = |outcome| match outcome {
-            RunOutcome::Crashed => 3,
-            RunOutcome::Truncated => 2,
-            RunOutcome::Completed => 1,
-            _ => 0,
-        };
-        if self.outcome.is_none_or(|known| rank(outcome) > rank(known)) {
-            self.outcome = Some(outcome);
-        }
     }
 
     /// Another run may begin here.
@@ -271,19 +216,7 @@ impl LineState for State {
         }
         self.flush();
         let unbuilt = self.build.report(&mut self.log);
-        if self.declared {
-            self.log.set_consistent(!self.disagrees);
-        }
-        let outcome = match self.outcome {
-            Some(RunOutcome::Completed) if self.log.recorded() == 0 && !self.declared => {
-                // Nothing but passing tests, whose names the log does not tell.
-                RunOutcome::Completed
-            }
-            Some(outcome) => outcome,
-            None if unbuilt => RunOutcome::BuildFailed,
-            None => RunOutcome::NothingRan,
-        };
-        self.log.finish(outcome)
+        self.runs.finish(self.log, unbuilt)
     }
 }
 

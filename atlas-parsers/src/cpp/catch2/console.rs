@@ -1,6 +1,7 @@
 //! Headers and assertions of the console reporter.
 
 use crate::cpp::text::{lossy, rule};
+use crate::edges::{before_any, end_of, is_number};
 use atlas_core::TestStatus;
 
 /// Reads the header in front of a test's output: a rule, the name and the sections, a rule, the
@@ -95,7 +96,7 @@ fn is_place(line: &[u8]) -> bool {
     };
     memchr::memrchr(mark, end).is_some_and(|at| {
         let number = &end[at + 1..];
-        at > 0 && !number.is_empty() && number.iter().all(u8::is_ascii_digit)
+        at > 0 && is_number(number)
     })
 }
 
@@ -189,14 +190,10 @@ pub(super) fn assertion(line: &[u8]) -> Option<Assertion> {
         (b": SKIPPED", TestStatus::Skipped),
         (b": FAILED - but was ok", TestStatus::Passed),
     ];
-    let text = line
-        .strip_suffix(b":")
-        .or_else(|| line.strip_suffix(b": "))?;
+    let text = before_any(line, &[b":", b": "])?;
     if line.ends_with(b" ") {
         return is_place(text).then_some(Assertion::PlaceOnly);
     }
-    let (place, status) = WORDS
-        .iter()
-        .find_map(|(word, status)| Some((text.strip_suffix(*word)?, *status)))?;
+    let (place, status) = end_of(text, &WORDS)?;
     is_place(place).then_some(Assertion::Status(status))
 }

@@ -18,89 +18,67 @@ mod xml;
 
 use crate::cpp::compiler::Build;
 use crate::cpp::death::Tail;
-use crate::runner::{About, Mark, Place, Runner};
+use crate::runner::{About, Mark, Place, Shipped, by_line};
 use crate::text::clean;
-use atlas_core::{
-    ByLine, Evidence, LineState, LogParser, LogReader, LostReason, ParsedLog, ParsedLogBuilder,
-    RunOutcome,
-};
+use atlas_core::{Evidence, LineState, LostReason, ParsedLog, ParsedLogBuilder, RunOutcome};
 use memchr::memmem;
 use run::Run;
 use totals::End;
 use xml::Reports;
 
 /// The parser.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Catch2;
+pub(crate) static CATCH2: Shipped = Shipped::new(
+    "catch2",
+    &About {
+        languages: &["c++"],
+        aliases: &["catch", "catch_org"],
+        contains: &["junit", "tap"],
+        ..About::new(
+            "the console, compact, xml, junit, tap, automake and teamcity reporters of Catch 1, Catch2 v2 and v3",
+            "passing tests without -s or --durations; any test of the compact reporter; whether a failure was \
+             expected, but in xml; with --durations, a passing test that may as well be a section",
+        )
+    },
+    mark,
+    by_line::<State>,
+);
 
-impl LogParser for Catch2 {
-    fn id(&self) -> &'static str {
-        "catch2"
-    }
-
-    fn start(&self) -> Box<dyn LogReader> {
-        Box::new(ByLine::new(State::new()))
-    }
-}
-
-impl Runner for Catch2 {
-    fn about(&self) -> &'static About {
-        const ABOUT: About = About {
-            languages: &["c++"],
-            aliases: &["catch", "catch_org"],
-            contains: &["junit", "tap"],
-            ..About::new(
-                "the console, compact, xml, junit, tap, automake and teamcity reporters of Catch 1, Catch2 v2 and v3",
-                "passing tests without -s or --durations; any test of the compact reporter; whether a failure was \
-                 expected, but in xml; with --durations, a passing test that may as well be a section",
-            )
-        };
-        &ABOUT
-    }
-
-    fn mark(&self, line: &[u8], before: &[u8]) -> Option<Mark> {
-        match line.first()? {
-            b'A' if line.starts_with(b"All tests passed (") && End::read(line).is_some() => Some(
-                Mark::certain(Place::End, "Catch's `All tests passed (N assertions in`"),
-            ),
-            b't' if line.starts_with(b"test cases: ") && End::read(line).is_some() => {
-                Some(Mark::certain(Place::End, "Catch's `test cases: N | `"))
-            }
-            b'<' | b' ' => {
-                let text = line.trim_ascii_start();
-                if text.starts_with(b"<Catch name=\"") || text.starts_with(b"<Catch2TestRun ") {
-                    Some(Mark::certain(Place::Start, "Catch's XML root"))
-                } else if text.starts_with(b"<testsuite name=\"")
-                    && memmem::find(text, b" hostname=\"tbd\" ").is_some()
-                {
-                    Some(Mark::certain(Place::Start, "Catch's `hostname=\"tbd\"`"))
-                } else {
-                    None
-                }
-            }
-            b'#' if line.starts_with(b"# rng-seed: ") => {
-                Some(Mark::certain(Place::Start, "Catch's `# rng-seed:`"))
-            }
-            b'o' | b'n' if run::is_tap_assertion(line, before) => Some(Mark::certain(
-                Place::Within,
-                "assertions as Catch's TAP reporter prints them",
-            )),
-            b':' if line.starts_with(b":test-result: ") => {
-                Some(Mark::hint(Place::Within, "a `:test-result:` line"))
-            }
-            _ if line.ends_with(b" host application.") && run::host(line).is_some() => {
-                Some(Mark::certain(Place::Start, "`is a Catch host application`"))
-            }
-            _ if End::compact(line).is_some_and(|end| !end.nothing) => Some(Mark::certain(
-                Place::End,
-                "the last line of Catch's compact reporter",
-            )),
-            _ => None,
+fn mark(line: &[u8], before: &[u8]) -> Option<Mark> {
+    match line.first()? {
+        b'A' if line.starts_with(b"All tests passed (") && End::read(line).is_some() => {
+            Place::End.certain("Catch's `All tests passed (N assertions in`")
         }
+        b't' if line.starts_with(b"test cases: ") && End::read(line).is_some() => {
+            Place::End.certain("Catch's `test cases: N | `")
+        }
+        b'<' | b' ' => {
+            let text = line.trim_ascii_start();
+            if text.starts_with(b"<Catch name=\"") || text.starts_with(b"<Catch2TestRun ") {
+                Place::Start.certain("Catch's XML root")
+            } else if text.starts_with(b"<testsuite name=\"")
+                && memmem::find(text, b" hostname=\"tbd\" ").is_some()
+            {
+                Place::Start.certain("Catch's `hostname=\"tbd\"`")
+            } else {
+                None
+            }
+        }
+        b'#' if line.starts_with(b"# rng-seed: ") => Place::Start.certain("Catch's `# rng-seed:`"),
+        b'o' | b'n' if run::is_tap_assertion(line, before) => {
+            Place::Within.certain("assertions as Catch's TAP reporter prints them")
+        }
+        b':' if line.starts_with(b":test-result: ") => Place::Within.hint("a `:test-result:` line"),
+        _ if line.ends_with(b" host application.") && run::host(line).is_some() => {
+            Place::Start.certain("`is a Catch host application`")
+        }
+        _ if End::compact(line).is_some_and(|end| !end.nothing) => {
+            Place::End.certain("the last line of Catch's compact reporter")
+        }
+        _ => None,
     }
 }
 
-#[derive(Clone)]
+#[derive(Clone, Default)]
 struct State {
     log: ParsedLogBuilder,
     line: u64,
@@ -116,20 +94,6 @@ struct State {
 }
 
 impl State {
-    fn new() -> Self {
-        Self {
-            log: ParsedLogBuilder::new("catch2"),
-            line: 0,
-            reports: Reports::default(),
-            run: Run::default(),
-            rule: false,
-            pending: None,
-            ended: None,
-            tail: Tail::default(),
-            build: Build::default(),
-        }
-    }
-
     /// The run that was read came to its end, as it seems.
     fn end(&mut self, end: End) {
         self.flush();
@@ -159,10 +123,9 @@ impl State {
         let agrees = run.record(Some(end), &mut self.log);
         if end.exact && agrees.is_some() {
             self.log.add_totals(end.totals);
-            self.reports.declared = true;
-            self.reports.disagrees |= agrees == Some(false);
+            self.reports.runs.agree(agrees);
         }
-        self.reports.outcome(if fatal {
+        self.reports.runs.worst(if fatal {
             RunOutcome::Crashed
         } else if end.nothing {
             RunOutcome::NothingRan
@@ -184,7 +147,7 @@ impl State {
         let died = died || !deaths.is_empty();
         if !died && run.closed {
             run.record(None, &mut self.log);
-            self.reports.outcome(RunOutcome::Completed);
+            self.reports.runs.worst(RunOutcome::Completed);
             return;
         }
         if died {
@@ -193,7 +156,7 @@ impl State {
         }
         run.interrupted(died, &mut self.log);
         run.record(None, &mut self.log);
-        self.reports.outcome(if died {
+        self.reports.runs.worst(if died {
             RunOutcome::Crashed
         } else {
             RunOutcome::Truncated
@@ -281,14 +244,6 @@ impl LineState for State {
         self.reports.cut(&mut self.log);
         self.cut(false);
         let unbuilt = self.build.report(&mut self.log);
-        if self.reports.declared {
-            self.log.set_consistent(!self.reports.disagrees);
-        }
-        let outcome = match self.reports.outcome {
-            Some(outcome) => outcome,
-            None if unbuilt => RunOutcome::BuildFailed,
-            None => RunOutcome::NothingRan,
-        };
-        self.log.finish(outcome)
+        self.reports.runs.finish(self.log, unbuilt)
     }
 }

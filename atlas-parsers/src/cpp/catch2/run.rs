@@ -4,6 +4,7 @@ use super::console::{self, Assertion, Header};
 use super::durations::{self, Durations};
 use super::totals::End;
 use crate::cpp::text::{lossy, number};
+use crate::edges::begin_of;
 use atlas_core::{Evidence, ParsedLogBuilder, TestStatus};
 use std::collections::{HashMap, HashSet};
 
@@ -74,9 +75,7 @@ fn tap_assertion(line: &[u8]) -> Option<(u64, Option<TestStatus>)> {
         (b"info ", None),
         (b"warning ", None),
     ];
-    let (rest, status) = WORDS
-        .iter()
-        .find_map(|(word, status)| Some((line.strip_prefix(*word)?, *status)))?;
+    let (rest, status) = begin_of(line, &WORDS)?;
     let (count, rest) = number(rest)?;
     let rest = rest.strip_prefix(b" -")?;
     let skipped = status == Some(TestStatus::Passed) && rest.starts_with(b"  # SKIP");

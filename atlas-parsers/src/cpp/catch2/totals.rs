@@ -1,6 +1,7 @@
 //! What a run came to, in the words of the console and the compact reporter.
 
 use crate::cpp::text::number;
+use crate::edges::behind_any;
 use atlas_core::Totals;
 
 /// The end of a run.
@@ -118,10 +119,7 @@ impl End {
 
 /// `both 2 test cases`, `all 3 test cases`, `1 test case`.
 fn count_of<'a>(text: &'a [u8], what: &[u8]) -> Option<(u64, &'a [u8])> {
-    let text = text
-        .strip_prefix(b"all ")
-        .or_else(|| text.strip_prefix(b"both "))
-        .unwrap_or(text);
+    let text = behind_any(text, &[b"all ", b"both "]).unwrap_or(text);
     let (count, rest) = number(text)?;
     let rest = rest.strip_prefix(what)?;
     Some((count, rest.strip_prefix(b"s").unwrap_or(rest)))

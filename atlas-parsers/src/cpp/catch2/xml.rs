@@ -164,16 +164,7 @@ impl Root {
     fn record(&mut self, name: &str, status: TestStatus, log: &mut ParsedLogBuilder) {
         self.tests += 1;
         self.failed += u64::from(status == TestStatus::Failed);
-        if self.binary.is_empty() {
-            log.record("", name, name, status);
-        } else {
-            log.record(
-                &self.binary,
-                &format!("{}::{name}", self.binary),
-                name,
-                status,
-            );
-        }
+        log.record_in(&self.binary, "::", name, status);
     }
 }
 

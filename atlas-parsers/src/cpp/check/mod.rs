@@ -12,73 +12,52 @@ use crate::cpp::build::number;
 use crate::cpp::subunit::Subunit;
 use crate::cpp::tally::Tally;
 use crate::nested::Nested;
-use crate::runner::{About, Mark, Place, Runner};
+use crate::runner::{About, Mark, Place, Shipped, by_line};
 use crate::text::clean;
-use atlas_core::{
-    ByLine, LineState, LogParser, LogReader, ParsedLog, ParsedLogBuilder, RunOutcome, TestStatus,
-};
+use atlas_core::{LineState, ParsedLog, ParsedLogBuilder, RunOutcome, TestStatus};
 use line::{Line, Summary};
 use std::collections::BTreeSet;
 use xml::Xml;
 
 /// libcheck.
-#[derive(Debug)]
-pub(crate) struct Check;
+pub(crate) static CHECK: Shipped = Shipped::new(
+    "check",
+    &About {
+        languages: &["c", "c++"],
+        aliases: &["libcheck"],
+        // Its variables name it where the program's name does not.
+        commands: &[
+            &["CK_VERBOSITY=silent"],
+            &["CK_VERBOSITY=minimal"],
+            &["CK_VERBOSITY=normal"],
+            &["CK_VERBOSITY=verbose"],
+            &["CK_VERBOSITY=subunit"],
+        ],
+        contains: &["junit", "tap"],
+        ..About::new(
+            "libcheck 0.9 and newer: CK_SILENT to CK_VERBOSE, its log, TAP, XML and subunit",
+            "tests that pass, below CK_VERBOSE; all tests, below CK_NORMAL; which turn of a \
+             loop failed, in TAP and subunit",
+        )
+    },
+    mark,
+    by_line::<State>,
+);
 
-impl LogParser for Check {
-    fn id(&self) -> &'static str {
-        "check"
-    }
-
-    fn start(&self) -> Box<dyn LogReader> {
-        Box::new(ByLine::new(State::new()))
-    }
-}
-
-impl Runner for Check {
-    fn about(&self) -> &'static About {
-        const ABOUT: About = About {
-            languages: &["c", "c++"],
-            aliases: &["libcheck"],
-            // Its variables name it where the program's name does not.
-            commands: &[
-                &["CK_VERBOSITY=silent"],
-                &["CK_VERBOSITY=minimal"],
-                &["CK_VERBOSITY=normal"],
-                &["CK_VERBOSITY=verbose"],
-                &["CK_VERBOSITY=subunit"],
-            ],
-            contains: &["junit", "tap"],
-            ..About::new(
-                "libcheck 0.9 and newer: CK_SILENT to CK_VERBOSE, its log, TAP, XML and subunit",
-                "tests that pass, below CK_VERBOSE; all tests, below CK_NORMAL; which turn of a \
-                 loop failed, in TAP and subunit",
-            )
-        };
-        &ABOUT
-    }
-
-    fn mark(&self, line: &[u8], _: &[u8]) -> Option<Mark> {
-        match line.first()? {
-            b'R' if line.starts_with(b"Running suite(s): ") => {
-                Some(Mark::certain(Place::Start, "a `Running suite(s):` line"))
-            }
-            b'0'..=b'9' if Summary::read(line).is_some() => {
-                Some(Mark::certain(Place::End, "a `%: Checks:` line"))
-            }
-            b'<' if Xml::opens(line) => Some(Mark::certain(
-                Place::Start,
-                "a report of libcheck's own XML",
-            )),
-            b'o' | b'n' if line::tap(line).is_some() => Some(Mark::hint(
-                Place::Within,
-                "TAP that names file, case and test",
-            )),
-            b't' if line.starts_with(b"test: ") && line.get(6..)?.contains(&b':') => {
-                Some(Mark::hint(Place::Within, "a `test: case:test` line"))
-            }
-            _ => None,
+fn mark(line: &[u8], _: &[u8]) -> Option<Mark> {
+    match line.first()? {
+        b'R' if line.starts_with(b"Running suite(s): ") => {
+            Place::Start.certain("a `Running suite(s):` line")
         }
+        b'0'..=b'9' if Summary::read(line).is_some() => Place::End.certain("a `%: Checks:` line"),
+        b'<' if Xml::opens(line) => Place::Start.certain("a report of libcheck's own XML"),
+        b'o' | b'n' if line::tap(line).is_some() => {
+            Place::Within.hint("TAP that names file, case and test")
+        }
+        b't' if line.starts_with(b"test: ") && line.get(6..)?.contains(&b':') => {
+            Place::Within.hint("a `test: case:test` line")
+        }
+        _ => None,
     }
 }
 
@@ -285,7 +264,7 @@ impl Tap {
     }
 }
 
-#[derive(Clone)]
+#[derive(Clone, Default)]
 struct State {
     log: ParsedLogBuilder,
     console: Console,
@@ -297,18 +276,6 @@ struct State {
 }
 
 impl State {
-    fn new() -> Self {
-        Self {
-            log: ParsedLogBuilder::new("check"),
-            console: Console::default(),
-            logged: Logged::default(),
-            tap: Tap::default(),
-            subunit: Subunit::new(TestStatus::Error),
-            xml: Xml::default(),
-            xml_tally: Tally::default(),
-        }
-    }
-
     /// The form of output that says most, and whether it is cut off.
     fn choose(&mut self) -> (Tally, bool) {
         self.console.commit();
@@ -386,7 +353,7 @@ impl LineState for State {
             return;
         }
         self.logged.line(line);
-        self.subunit.line(line);
+        self.subunit.line(line, TestStatus::Error);
     }
 
     fn finish(mut self) -> ParsedLog {

@@ -9,79 +9,59 @@ mod xml;
 use crate::cpp::build::number;
 use crate::cpp::subunit::Subunit;
 use crate::cpp::tally::Tally;
-use crate::runner::{About, Mark, Place, Runner};
+use crate::edges::behind_any;
+use crate::runner::{About, Mark, Place, Shipped, by_line};
 use crate::text::clean;
 use atlas_core::{
-    ByLine, Evidence, LineState, LogParser, LogReader, LostReason, ParsedLog, ParsedLogBuilder,
-    RunOutcome, TestStatus,
+    Evidence, LineState, LostReason, ParsedLog, ParsedLogBuilder, RunOutcome, TestStatus,
 };
 use memchr::memmem;
 use standard::Standard;
 use xml::Xml;
 
 /// cmocka.
-#[derive(Debug)]
-pub(crate) struct Cmocka;
+pub(crate) static CMOCKA: Shipped = Shipped::new(
+    "cmocka",
+    &About {
+        languages: &["c"],
+        // Its variable names it where the program's name does not.
+        commands: &[
+            &["CMOCKA_MESSAGE_OUTPUT=STDOUT"],
+            &["CMOCKA_MESSAGE_OUTPUT=TAP"],
+            &["CMOCKA_MESSAGE_OUTPUT=SUBUNIT"],
+            &["CMOCKA_MESSAGE_OUTPUT=XML"],
+        ],
+        // Its own XML and TAP.
+        contains: &["junit", "tap"],
+        ..About::new(
+            "cmocka 0.3 to 2.0: STDOUT, TAP, SUBUNIT and XML on the console",
+            "the group of a test, but for XML and TAP; a status that a test forges for itself \
+             when it is the worse one",
+        )
+    },
+    mark,
+    by_line::<State>,
+);
 
-impl LogParser for Cmocka {
-    fn id(&self) -> &'static str {
-        "cmocka"
-    }
-
-    fn start(&self) -> Box<dyn LogReader> {
-        Box::new(ByLine::new(State::new()))
-    }
-}
-
-impl Runner for Cmocka {
-    fn about(&self) -> &'static About {
-        const ABOUT: About = About {
-            languages: &["c"],
-            // Its variable names it where the program's name does not.
-            commands: &[
-                &["CMOCKA_MESSAGE_OUTPUT=STDOUT"],
-                &["CMOCKA_MESSAGE_OUTPUT=TAP"],
-                &["CMOCKA_MESSAGE_OUTPUT=SUBUNIT"],
-                &["CMOCKA_MESSAGE_OUTPUT=XML"],
-            ],
-            // Its own XML and TAP.
-            contains: &["junit", "tap"],
-            ..About::new(
-                "cmocka 0.3 to 2.0: STDOUT, TAP, SUBUNIT and XML on the console",
-                "the group of a test, but for XML and TAP; a status that a test forges for itself \
-                 when it is the worse one",
-            )
-        };
-        &ABOUT
-    }
-
-    fn mark(&self, line: &[u8], _: &[u8]) -> Option<Mark> {
-        match line.first()? {
-            b'[' if line.starts_with(b"[==========] ")
-                && (line.ends_with(b" test(s).") || line.ends_with(b" test(s) run.")) =>
-            {
-                Some(Mark::certain(
-                    Place::Within,
-                    "a `[==========] test(s)` line",
-                ))
-            }
-            b'[' if line.starts_with(b"[  PASSED  ] ") && line.ends_with(b" test(s).") => {
-                Some(Mark::certain(Place::End, "a `[  PASSED  ] test(s)` line"))
-            }
-            b' ' if Xml::suite(line).is_some() => {
-                Some(Mark::certain(Place::Within, "a `<testsuite` of cmocka"))
-            }
-            b'#' if line.starts_with(b"# ok - ") || line.starts_with(b"# not ok - ") => {
-                Some(Mark::certain(Place::End, "a `# ok - group` line"))
-            }
-            b't' if line.starts_with(b"test: ") => {
-                Some(Mark::hint(Place::Within, "a `test: name` line"))
-            }
-            _ if line.ends_with(b": error: Failure!") => {
-                Some(Mark::certain(Place::Within, "cmocka's `error: Failure!`"))
-            }
-            _ => None,
+fn mark(line: &[u8], _: &[u8]) -> Option<Mark> {
+    match line.first()? {
+        b'[' if line.starts_with(b"[==========] ")
+            && (line.ends_with(b" test(s).") || line.ends_with(b" test(s) run.")) =>
+        {
+            Place::Within.certain("a `[==========] test(s)` line")
         }
+        b'[' if line.starts_with(b"[  PASSED  ] ") && line.ends_with(b" test(s).") => {
+            Place::End.certain("a `[  PASSED  ] test(s)` line")
+        }
+        b' ' if Xml::suite(line).is_some() => Place::Within.certain("a `<testsuite` of cmocka"),
+        b'#' if line.starts_with(b"# ok - ") || line.starts_with(b"# not ok - ") => {
+            Place::End.certain("a `# ok - group` line")
+        }
+        b't' if line.starts_with(b"test: ") => Place::Within.hint("a `test: name` line"),
+        _ if line.ends_with(b": error: Failure!") => {
+            Place::Within.certain("cmocka's `error: Failure!`")
+        }
+        _ => None,
     }
 }
 
@@ -108,11 +88,7 @@ impl Tap {
         let Some(planned) = self.planned else {
             return;
         };
-        let group = line
-            .strip_prefix(b"# ok - ")
-            .or_else(|| line.strip_prefix(b"# not ok - "))
-            .or_else(|| line.strip_prefix(b"ok - "))
-            .or_else(|| line.strip_prefix(b"not ok - "));
+        let group = behind_any(line, &[b"# ok - ", b"# not ok - ", b"ok - ", b"not ok - "]);
         if let Some(group) = group {
             // The setup of a group that does not run has no number either.
             if self.results.len() as u64 == planned || self.results.is_empty() {
@@ -149,7 +125,7 @@ enum Form {
     Subunit,
 }
 
-#[derive(Clone)]
+#[derive(Clone, Default)]
 struct State {
     log: ParsedLogBuilder,
     line: usize,
@@ -162,19 +138,6 @@ struct State {
 }
 
 impl State {
-    fn new() -> Self {
-        Self {
-            log: ParsedLogBuilder::new("cmocka"),
-            line: 0,
-            form: None,
-            standard: Standard::default(),
-            subunit: Subunit::new(TestStatus::Failed),
-            tap: Tap::default(),
-            xml: Xml::default(),
-            xml_tally: Tally::default(),
-        }
-    }
-
     /// What this line begins. Whatever begins later, in another form, was printed by a test.
     fn begins(line: &[u8]) -> Option<Form> {
         match line.first()? {
@@ -259,7 +222,7 @@ impl LineState for State {
                 self.standard.line(line, self.line);
             }
             Some(Form::Tap) => self.tap.line(line),
-            Some(Form::Subunit) => self.subunit.line(line),
+            Some(Form::Subunit) => self.subunit.line(line, TestStatus::Failed),
             _ => {}
         }
     }

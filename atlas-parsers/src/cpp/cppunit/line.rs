@@ -1,6 +1,7 @@
 //! The lines of the progress listener and the outputters.
 
 use crate::cpp::text::number;
+use crate::edges::end_of;
 use atlas_core::{TestStatus, Totals};
 
 /// `Class::test : OK`: the text in front and the status. A test may fail twice, in its body and in
@@ -23,9 +24,7 @@ fn status(line: &[u8]) -> Option<(&[u8], TestStatus)> {
     if !matches!(line.last()?, b'K' | b'n' | b'r') {
         return None;
     }
-    WORDS
-        .iter()
-        .find_map(|(word, status)| Some((line.strip_suffix(*word)?, *status)))
+    end_of(line, &WORDS)
 }
 
 /// Whether this can be the name of a test as the macros make it: `ns::Class<T>::test`.

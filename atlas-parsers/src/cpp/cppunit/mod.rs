@@ -10,102 +10,69 @@ mod run;
 
 use crate::cpp::compiler::Build;
 use crate::cpp::death::Tail;
-use crate::runner::{About, Mark, Place, Runner};
+use crate::runner::{About, Mark, Place, Shipped, by_line};
+use crate::runs::Runs;
 use crate::text::clean;
-use atlas_core::{
-    ByLine, LineState, LogParser, LogReader, LostReason, ParsedLog, ParsedLogBuilder, RunOutcome,
-};
+use atlas_core::{LineState, LostReason, ParsedLog, ParsedLogBuilder, RunOutcome};
 use line::End;
 use run::Run;
 
 /// The parser.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct CppUnit;
+pub(crate) static CPPUNIT: Shipped = Shipped::new(
+    "cppunit",
+    &About {
+        languages: &["c++"],
+        aliases: &["cpp_unit"],
+        ..About::new(
+            "CppUnit's brief progress, text, compiler and XML output; several binaries in one log",
+            "passing tests without the brief listener or XML; the name of a passing test whose output \
+             begins on the line of its name",
+        )
+    },
+    mark,
+    by_line::<State>,
+);
 
-impl LogParser for CppUnit {
-    fn id(&self) -> &'static str {
-        "cppunit"
-    }
-
-    fn start(&self) -> Box<dyn LogReader> {
-        Box::new(ByLine::new(State::new()))
-    }
-}
-
-impl Runner for CppUnit {
-    fn about(&self) -> &'static About {
-        const ABOUT: About = About {
-            languages: &["c++"],
-            aliases: &["cpp_unit"],
-            ..About::new(
-                "CppUnit's brief progress, text, compiler and XML output; several binaries in one log",
-                "passing tests without the brief listener or XML; the name of a passing test whose output \
-                 begins on the line of its name",
-            )
-        };
-        &ABOUT
-    }
-
-    fn mark(&self, line: &[u8], before: &[u8]) -> Option<Mark> {
-        match line.first()? {
-            b'!' if line == b"!!!FAILURES!!!" => {
-                Some(Mark::certain(Place::End, "CppUnit's `!!!FAILURES!!!`"))
+fn mark(line: &[u8], before: &[u8]) -> Option<Mark> {
+    match line.first()? {
+        b'!' if line == b"!!!FAILURES!!!" => Place::End.certain("CppUnit's `!!!FAILURES!!!`"),
+        b'R' if matches!(line::end(line), Some(End::Compiler { .. })) => {
+            Place::End.certain("CppUnit's `Run: N   Failure total: N`")
+        }
+        b'O' if line::end(line).is_some() => match line::complete(before) {
+            Some((name, _)) if line::is_path(name) => {
+                Place::End.certain("CppUnit's `OK (N)` below a result")
             }
-            b'R' if matches!(line::end(line), Some(End::Compiler { .. })) => Some(Mark::certain(
-                Place::End,
-                "CppUnit's `Run: N   Failure total: N`",
-            )),
-            b'O' if line::end(line).is_some() => match line::complete(before) {
-                Some((name, _)) if line::is_path(name) => Some(Mark::certain(
-                    Place::End,
-                    "CppUnit's `OK (N)` below a result",
-                )),
-                _ => Some(Mark::hint(Place::End, "an `OK (N)` line")),
-            },
-            b'<' if line
-                .starts_with(b"<?xml version=\"1.0\" encoding='ISO-8859-1' standalone='yes'") =>
-            {
-                Some(Mark::certain(Place::Start, "CppUnit's XML declaration"))
-            }
-            _ => {
-                let (name, _) = line::complete(line)?;
-                let two = || line::complete(before).is_some_and(|(name, _)| line::is_path(name));
-                if line::is_path(name) && two() {
-                    Some(Mark::certain(Place::Within, "`Class::test : OK` lines"))
-                } else {
-                    None
-                }
+            _ => Place::End.hint("an `OK (N)` line"),
+        },
+        b'<' if line
+            .starts_with(b"<?xml version=\"1.0\" encoding='ISO-8859-1' standalone='yes'") =>
+        {
+            Place::Start.certain("CppUnit's XML declaration")
+        }
+        _ => {
+            let (name, _) = line::complete(line)?;
+            let two = || line::complete(before).is_some_and(|(name, _)| line::is_path(name));
+            if line::is_path(name) && two() {
+                Place::Within.certain("`Class::test : OK` lines")
+            } else {
+                None
             }
         }
     }
 }
 
-#[derive(Clone)]
+#[derive(Clone, Default)]
 struct State {
     log: ParsedLogBuilder,
     line: u64,
     run: Run,
     tail: Tail,
     build: Build,
-    outcome: Option<RunOutcome>,
-    declared: bool,
-    disagrees: bool,
+    runs: Runs,
 }
 
 impl State {
-    fn new() -> Self {
-        Self {
-            log: ParsedLogBuilder::new("cppunit"),
-            line: 0,
-            run: Run::default(),
-            tail: Tail::default(),
-            build: Build::default(),
-            outcome: None,
-            declared: false,
-            disagrees: false,
-        }
-    }
-
     /// The run that was read came to its end.
     fn end(&mut self) {
         let run = std::mem::take(&mut self.run);
@@ -114,26 +81,13 @@ impl State {
         };
         let agrees = run.record(&mut self.log);
         self.log.add_totals(end);
-        self.declared = true;
-        self.disagrees |= !agrees;
-        self.outcome(if end.total == Some(0) {
+        self.runs.agree(agrees);
+        self.runs.worst(if end.total == Some(0) {
             RunOutcome::NothingRan
         } else {
             RunOutcome::Completed
         });
         self.tail.clear();
-    }
-
-    fn outcome(&mut self, outcome: RunOutcome) {
-        let rank = |outcome| match outcome {
-            RunOutcome::Crashed => 3,
-            RunOutcome::Truncated => 2,
-            RunOutcome::Completed => 1,
-            _ => 0,
-        };
-        if self.outcome.is_none_or(|known| rank(outcome) > rank(known)) {
-            self.outcome = Some(outcome);
-        }
     }
 }
 
@@ -163,7 +117,7 @@ impl LineState for State {
                 self.log.lose("", LostReason::Crashed, deaths);
             }
             if run.cut(died, &mut self.log) {
-                self.outcome(if died {
+                self.runs.worst(if died {
                     RunOutcome::Crashed
                 } else {
                     RunOutcome::Truncated
@@ -171,14 +125,6 @@ impl LineState for State {
             }
         }
         let unbuilt = self.build.report(&mut self.log);
-        if self.declared {
-            self.log.set_consistent(!self.disagrees);
-        }
-        let outcome = match self.outcome {
-            Some(outcome) => outcome,
-            None if unbuilt => RunOutcome::BuildFailed,
-            None => RunOutcome::NothingRan,
-        };
-        self.log.finish(outcome)
+        self.runs.finish(self.log, unbuilt)
     }
 }

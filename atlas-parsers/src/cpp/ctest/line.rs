@@ -1,6 +1,7 @@
 //! The lines that `ctest` prints of itself.
 
 use crate::cpp::build::number;
+use crate::edges::behind_any;
 use atlas_core::TestStatus;
 use memchr::memmem;
 
@@ -35,9 +36,7 @@ impl<'a> Head<'a> {
             None if text.len() < line.len() => (None, text),
             None => return None,
         };
-        let text = text
-            .strip_prefix(b"Test ")
-            .or_else(|| text.strip_prefix(b"MemCheck "))?;
+        let text = behind_any(text, &[b"Test ", b"MemCheck "])?;
         let (index, rest) = number(text.trim_ascii_start().strip_prefix(b"#")?)?;
         let rest = std::str::from_utf8(rest.strip_prefix(b": ")?).ok()?;
         Some(Self { place, index, rest })
@@ -133,13 +132,9 @@ fn ends_in_seconds(text: &str) -> bool {
 pub(super) fn summary(line: &[u8]) -> Option<(u64, u64)> {
     let (_, rest) = number(line)?;
     let rest = rest.strip_prefix(b"% ")?;
-    let rest = rest
-        .strip_prefix(b"tests passed, ")
-        .or_else(|| rest.strip_prefix(b"test passed, "))?;
+    let rest = behind_any(rest, &[b"tests passed, ", b"test passed, "])?;
     let (failed, rest) = number(rest)?;
-    let rest = rest
-        .strip_prefix(b" tests failed out of ")
-        .or_else(|| rest.strip_prefix(b" test failed out of "))?;
+    let rest = behind_any(rest, &[b" tests failed out of ", b" test failed out of "])?;
     let (all, rest) = number(rest)?;
     rest.trim_ascii().is_empty().then_some((failed, all))
 }

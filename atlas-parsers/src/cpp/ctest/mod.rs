@@ -16,103 +16,85 @@ mod line;
 mod run;
 
 use crate::cpp::build::{Builds, number};
-use crate::runner::{About, Inner, Mark, Place, Runner};
+use crate::runner::{About, Inner, Mark, Place, Shipped, by_line};
 use crate::text::clean;
-use atlas_core::{
-    ByLine, Evidence, LineState, LogParser, LogReader, LostReason, ParsedLog, ParsedLogBuilder,
-    RunOutcome,
-};
+use atlas_core::{Evidence, LineState, LostReason, ParsedLog, ParsedLogBuilder, RunOutcome};
 use line::Head;
 use memchr::memmem;
 use run::{List, Run};
 use std::collections::VecDeque;
 
 /// `ctest`.
-#[derive(Debug)]
-pub(crate) struct Ctest;
+pub(crate) static CTEST: Shipped = Shipped::new(
+    "ctest",
+    &About {
+        languages: &["c", "c++"],
+        aliases: &["cmake"],
+        commands: &[&["ctest"]],
+        contains: &[
+            "automake", "bats", "boost", "cargo", "catch2", "check", "cmocka", "cppunit", "cunit",
+            "doctest", "gotest", "gtest", "junit", "prove", "pytest", "tap", "unittest", "unity",
+        ],
+        ..About::new(
+            "`ctest` 2.8 and newer: default, -V, -VV, --output-on-failure, --progress, -j, \
+             --repeat, -T memcheck",
+            "the tests inside a test program, unless named together with its runner \
+             (`ctest+unity`) and run with -V; with \
+             --output-on-failure, a whole forged run in \
+             the output of the last failing test",
+        )
+    },
+    mark,
+    by_line::<State>,
+)
+.with_programs(inner);
 
-impl LogParser for Ctest {
-    fn id(&self) -> &'static str {
-        "ctest"
-    }
-
-    fn start(&self) -> Box<dyn LogReader> {
-        Box::new(ByLine::new(State::new()))
+fn mark(line: &[u8], _: &[u8]) -> Option<Mark> {
+    match line.first()? {
+        b' ' | b'0'..=b'9' => {
+            let result = memmem::find(line, b" #").is_some()
+                && Head::read(line)
+                    .is_some_and(|head| head.place.is_some() && head.split().is_some());
+            if result {
+                Place::Within.certain("a `Test #1: name` line")
+            } else if line::summary(line).is_some() {
+                Place::End.certain("a `% tests passed` line")
+            } else {
+                None
+            }
+        }
+        b'E' if line == b"Errors while running CTest" => {
+            Place::End.certain("`Errors while running CTest`")
+        }
+        b'N' if line == b"No tests were found!!!" => {
+            Place::Within.certain("`No tests were found!!!`")
+        }
+        b'T' if line.starts_with(b"Test project /") => Place::Start.hint("a `Test project` line"),
+        _ => None,
     }
 }
 
-impl Runner for Ctest {
-    fn about(&self) -> &'static About {
-        const ABOUT: About = About {
-            languages: &["c", "c++"],
-            aliases: &["cmake"],
-            commands: &[&["ctest"]],
-            contains: &[
-                "automake", "bats", "boost", "cargo", "catch2", "check", "cmocka", "cppunit",
-                "cunit", "doctest", "gotest", "gtest", "junit", "prove", "pytest", "tap",
-                "unittest", "unity",
-            ],
-            ..About::new(
-                "`ctest` 2.8 and newer: default, -V, -VV, --output-on-failure, --progress, -j, \
-                 --repeat, -T memcheck",
-                "the tests inside a test program, unless named together with its runner \
-                 (`ctest+unity`) and run with -V; with \
-                 --output-on-failure, a whole forged run in \
-                 the output of the last failing test",
-            )
-        };
-        &ABOUT
-    }
-
-    fn mark(&self, line: &[u8], _: &[u8]) -> Option<Mark> {
-        match line.first()? {
-            b' ' | b'0'..=b'9' => {
-                let result = memmem::find(line, b" #").is_some()
-                    && Head::read(line)
-                        .is_some_and(|head| head.place.is_some() && head.split().is_some());
-                if result {
-                    Some(Mark::certain(Place::Within, "a `Test #1: name` line"))
-                } else if line::summary(line).is_some() {
-                    Some(Mark::certain(Place::End, "a `% tests passed` line"))
-                } else {
-                    None
-                }
+fn inner(line: &[u8]) -> Inner<'_> {
+    match line.first() {
+        Some(b'0'..=b'9') => match number(line) {
+            Some((number, rest)) if rest.starts_with(b":") => {
+                let line = rest.get(1..).unwrap_or_default();
+                // Behind an empty line's colon the blank may have been trimmed.
+                let line = line.strip_prefix(b" ").unwrap_or(line);
+                Inner::Prints { number, line }
             }
-            b'E' if line == b"Errors while running CTest" => {
-                Some(Mark::certain(Place::End, "`Errors while running CTest`"))
-            }
-            b'N' if line == b"No tests were found!!!" => {
-                Some(Mark::certain(Place::Within, "`No tests were found!!!`"))
-            }
-            b'T' if line.starts_with(b"Test project /") => {
-                Some(Mark::hint(Place::Start, "a `Test project` line"))
-            }
-            _ => None,
-        }
-    }
-
-    fn inner<'a>(&self, line: &'a [u8]) -> Inner<'a> {
-        match line.first() {
-            Some(b'0'..=b'9') => match number(line) {
-                Some((number, rest)) if rest.starts_with(b":") => {
-                    let line = rest.get(1..).unwrap_or_default();
-                    // Behind an empty line's colon the blank may have been trimmed.
-                    let line = line.strip_prefix(b" ").unwrap_or(line);
-                    Inner::Prints { number, line }
-                }
-                _ => Inner::Nothing,
-            },
-            Some(b' ') => match line::start(line) {
-                Some((number, name)) => Inner::Begins { number, name },
-                None => Inner::Nothing,
-            },
-            Some(b'T') if line.starts_with(b"Test project /") => Inner::Run,
             _ => Inner::Nothing,
-        }
+        },
+        Some(b' ') => match line::start(line) {
+            Some((number, name)) => Inner::Begins { number, name },
+            None => Inner::Nothing,
+        },
+        Some(b'T') if line.starts_with(b"Test project /") => Inner::Run,
+        _ => Inner::Nothing,
     }
 }
 
-#[derive(Clone)]
+#[derive(Clone, Default)]
 struct State {
     log: ParsedLogBuilder,
     line: usize,
@@ -128,19 +110,6 @@ struct State {
 }
 
 impl State {
-    fn new() -> Self {
-        Self {
-            log: ParsedLogBuilder::new("ctest"),
-            line: 0,
-            builds: Builds::default(),
-            runs: Vec::new(),
-            run: Run::default(),
-            list: None,
-            missing: VecDeque::new(),
-            idle: Vec::new(),
-        }
-    }
-
     fn project(&mut self, path: &[u8]) {
         // A run without an end goes on: a test may have printed this line.
         if self.run.summary.is_some() {

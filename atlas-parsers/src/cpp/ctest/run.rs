@@ -213,11 +213,7 @@ impl Run {
             };
             failing += u64::from(status.is_failing());
             let name = &key.1;
-            if module.is_empty() {
-                log.record("", name, name, status);
-            } else {
-                log.record(module, &format!("{module}::{name}"), name, status);
-            }
+            log.record_in(module, "::", name, status);
         }
         let Some((failed, all)) = self.summary else {
             for key in self.open.values() {

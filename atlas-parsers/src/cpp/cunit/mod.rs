@@ -6,66 +6,48 @@
 mod line;
 mod xml;
 
-use crate::runner::{About, Mark, Place, Runner};
+use crate::runner::{About, Mark, Place, Shipped, by_line};
 use crate::text::clean;
 use atlas_core::{
-    ByLine, Evidence, LineState, LogParser, LogReader, LostReason, ParsedLog, ParsedLogBuilder,
-    RunOutcome, TestStatus, Totals,
+    Evidence, LineState, LostReason, ParsedLog, ParsedLogBuilder, RunOutcome, TestStatus, Totals,
 };
 use xml::Xml;
 
 /// `CUnit`.
-#[derive(Debug)]
-pub(crate) struct Cunit;
+pub(crate) static CUNIT: Shipped = Shipped::new(
+    "cunit",
+    &About {
+        languages: &["c"],
+        ..About::new(
+            "CUnit 2.0 to 2.1-3: the basic interface in all modes, the automated one's XML",
+            "passing tests in normal mode, all tests in silent mode and in the console \
+             interface; where a name with ` ...` in it ends",
+        )
+    },
+    mark,
+    by_line::<State>,
+);
 
-impl LogParser for Cunit {
-    fn id(&self) -> &'static str {
-        "cunit"
-    }
-
-    fn start(&self) -> Box<dyn LogReader> {
-        Box::new(ByLine::new(State::new()))
-    }
-}
-
-impl Runner for Cunit {
-    fn about(&self) -> &'static About {
-        const ABOUT: About = About {
-            languages: &["c"],
-            ..About::new(
-                "CUnit 2.0 to 2.1-3: the basic interface in all modes, the automated one's XML",
-                "passing tests in normal mode, all tests in silent mode and in the console \
-                 interface; where a name with ` ...` in it ends",
-            )
-        };
-        &ABOUT
-    }
-
-    fn mark(&self, line: &[u8], before: &[u8]) -> Option<Mark> {
-        match line.first()? {
-            b' ' if line.starts_with(b"     CUnit - A unit testing framework for C") => {
-                Some(Mark::certain(Place::Start, "the heading of CUnit"))
-            }
-            b' ' if line.starts_with(b"  Test: ")
-                && memchr::memmem::find(line, b" ...").is_some() =>
-            {
-                Some(if before.starts_with(b"Suite: ") {
-                    Mark::certain(Place::Within, "`Suite:` and `Test:` lines")
-                } else {
-                    Mark::hint(Place::Within, "a `Test: name ...` line")
-                })
-            }
-            b'R' if line.starts_with(b"Run Summary:    Type  Total    Ran Passed Failed") => {
-                Some(Mark::certain(Place::End, "a `Run Summary`"))
-            }
-            b'-' if line.starts_with(b"--Run Summary: Type ") => {
-                Some(Mark::certain(Place::End, "a `Run Summary`"))
-            }
-            b'<' if line.starts_with(b"<CUNIT_TEST_RUN_REPORT>") => {
-                Some(Mark::certain(Place::Start, "a report of CUnit"))
-            }
-            _ => None,
+fn mark(line: &[u8], before: &[u8]) -> Option<Mark> {
+    match line.first()? {
+        b' ' if line.starts_with(b"     CUnit - A unit testing framework for C") => {
+            Place::Start.certain("the heading of CUnit")
         }
+        b' ' if line.starts_with(b"  Test: ") && memchr::memmem::find(line, b" ...").is_some() => {
+            Some(if before.starts_with(b"Suite: ") {
+                Mark::certain(Place::Within, "`Suite:` and `Test:` lines")
+            } else {
+                Mark::hint(Place::Within, "a `Test: name ...` line")
+            })
+        }
+        b'R' if line.starts_with(b"Run Summary:    Type  Total    Ran Passed Failed") => {
+            Place::End.certain("a `Run Summary`")
+        }
+        b'-' if line.starts_with(b"--Run Summary: Type ") => Place::End.certain("a `Run Summary`"),
+        b'<' if line.starts_with(b"<CUNIT_TEST_RUN_REPORT>") => {
+            Place::Start.certain("a report of CUnit")
+        }
+        _ => None,
     }
 }
 
@@ -78,7 +60,7 @@ struct Open {
     ended: bool,
 }
 
-#[derive(Clone)]
+#[derive(Clone, Default)]
 struct State {
     log: ParsedLogBuilder,
     line: usize,
@@ -100,25 +82,6 @@ struct State {
 }
 
 impl State {
-    fn new() -> Self {
-        Self {
-            log: ParsedLogBuilder::new("cunit"),
-            line: 0,
-            suite: String::new(),
-            pending: None,
-            test: None,
-            summary: false,
-            begun: false,
-            ended: false,
-            verbose: false,
-            xml: Xml::default(),
-            ran: 0,
-            failed: 0,
-            recorded: 0,
-            failing: 0,
-        }
-    }
-
     fn record(&mut self, suite: &str, name: &str, status: TestStatus) {
         let id = format!("{suite} > {name}");
         self.recorded += 1;

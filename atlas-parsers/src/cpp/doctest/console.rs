@@ -2,6 +2,7 @@
 
 use super::{evidence, in_suite};
 use crate::cpp::text::{lossy, rule};
+use crate::edges::is_number;
 use atlas_core::{Evidence, ParsedLogBuilder, TestStatus, Totals};
 use std::collections::HashMap;
 
@@ -197,7 +198,7 @@ fn place(line: &[u8]) -> Option<&[u8]> {
     };
     let at = memchr::memrchr(mark, end)?;
     let number = &end[at + 1..];
-    let numeric = !number.is_empty() && number.iter().all(u8::is_ascii_digit);
+    let numeric = is_number(number);
     (at > 0 && numeric).then_some(text)
 }
 

@@ -12,72 +12,55 @@ mod xml;
 use crate::cpp::compiler::Build;
 use crate::cpp::death::Tail;
 use crate::cpp::text::{lossy, number};
-use crate::runner::{About, Mark, Place, Runner};
+use crate::runner::{About, Mark, Place, Shipped, by_line};
 use crate::text::clean;
 use atlas_core::{
-    ByLine, Evidence, LineState, LogParser, LogReader, LostReason, ParsedLog, ParsedLogBuilder,
-    RunOutcome, Totals,
+    Evidence, LineState, LostReason, ParsedLog, ParsedLogBuilder, RunOutcome, Totals,
 };
 use console::Run;
 use xml::Reports;
 
 /// The parser.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Doctest;
+pub(crate) static DOCTEST: Shipped = Shipped::new(
+    "doctest",
+    &About {
+        languages: &["c++"],
+        aliases: &["doctest_cpp"],
+        contains: &["junit"],
+        ..About::new(
+            "the console, xml and junit reporters of doctest (C++) 1 and 2; several binaries in one log",
+            "passing tests without -s or -d; skipped tests, but in xml; with junit, which failures were expected",
+        )
+    },
+    mark,
+    by_line::<State>,
+);
 
-impl LogParser for Doctest {
-    fn id(&self) -> &'static str {
-        "doctest"
-    }
-
-    fn start(&self) -> Box<dyn LogReader> {
-        Box::new(ByLine::new(State::new()))
-    }
-}
-
-impl Runner for Doctest {
-    fn about(&self) -> &'static About {
-        const ABOUT: About = About {
-            languages: &["c++"],
-            aliases: &["doctest_cpp"],
-            contains: &["junit"],
-            ..About::new(
-                "the console, xml and junit reporters of doctest (C++) 1 and 2; several binaries in one log",
-                "passing tests without -s or -d; skipped tests, but in xml; with junit, which failures were expected",
-            )
-        };
-        &ABOUT
-    }
-
-    fn mark(&self, line: &[u8], _: &[u8]) -> Option<Mark> {
-        match line.first()? {
-            b'[' => {
-                let text = line.strip_prefix(b"[doctest] ")?;
-                if text.starts_with(b"doctest version is \"") {
-                    Some(Mark::certain(
-                        Place::Start,
-                        "`[doctest] doctest version is`",
-                    ))
-                } else if totals(line).is_some() || text.starts_with(b"Status: ") {
-                    Some(Mark::certain(Place::End, "doctest's totals"))
-                } else {
-                    None
-                }
+fn mark(line: &[u8], _: &[u8]) -> Option<Mark> {
+    match line.first()? {
+        b'[' => {
+            let text = line.strip_prefix(b"[doctest] ")?;
+            if text.starts_with(b"doctest version is \"") {
+                Place::Start.certain("`[doctest] doctest version is`")
+            } else if totals(line).is_some() || text.starts_with(b"Status: ") {
+                Place::End.certain("doctest's totals")
+            } else {
+                None
             }
-            b'<' | b' ' => {
-                let text = line.trim_ascii_start();
-                if text.starts_with(b"<doctest binary=\"") {
-                    Some(Mark::certain(Place::Start, "doctest's XML root"))
-                } else if text.starts_with(b"<testsuite ")
-                    && memchr::memmem::find(text, b" doctest_version=\"").is_some()
-                {
-                    Some(Mark::certain(Place::Start, "a `doctest_version`"))
-                } else {
-                    None
-                }
-            }
-            _ => None,
         }
+        b'<' | b' ' => {
+            let text = line.trim_ascii_start();
+            if text.starts_with(b"<doctest binary=\"") {
+                Place::Start.certain("doctest's XML root")
+            } else if text.starts_with(b"<testsuite ")
+                && memchr::memmem::find(text, b" doctest_version=\"").is_some()
+            {
+                Place::Start.certain("a `doctest_version`")
+            } else {
+                None
+            }
+        }
+        _ => None,
     }
 }
 
@@ -110,7 +93,7 @@ fn totals(line: &[u8]) -> Option<Totals> {
     totals.failed.is_some().then_some(totals)
 }
 
-#[derive(Clone)]
+#[derive(Clone, Default)]
 struct State {
     log: ParsedLogBuilder,
     line: u64,
@@ -121,17 +104,6 @@ struct State {
 }
 
 impl State {
-    fn new() -> Self {
-        Self {
-            log: ParsedLogBuilder::new("doctest"),
-            line: 0,
-            reports: Reports::default(),
-            run: Run::default(),
-            tail: Tail::default(),
-            build: Build::default(),
-        }
-    }
-
     fn end(&mut self, totals: Totals) {
         let mut run = std::mem::take(&mut self.run);
         let crashed = !run.fatal.is_empty();
@@ -139,10 +111,10 @@ impl State {
             let proof = std::mem::take(&mut run.fatal);
             self.log.lose("", LostReason::Crashed, proof);
         }
-        self.reports.disagrees |= !run.record(Some(totals), &mut self.log);
-        self.reports.declared = true;
+        let agrees = run.record(Some(totals), &mut self.log);
+        self.reports.runs.agree(agrees);
         self.log.add_totals(totals);
-        self.reports.outcome(if crashed {
+        self.reports.runs.worst(if crashed {
             RunOutcome::Crashed
         } else if totals.total == Some(0) {
             RunOutcome::NothingRan
@@ -165,7 +137,7 @@ impl State {
         }
         run.interrupted(died, &mut self.log);
         run.record(None, &mut self.log);
-        self.reports.outcome(if died {
+        self.reports.runs.worst(if died {
             RunOutcome::Crashed
         } else {
             RunOutcome::Truncated
@@ -209,15 +181,7 @@ impl LineState for State {
         self.reports.cut(&mut self.log);
         self.cut(false);
         let unbuilt = self.build.report(&mut self.log);
-        if self.reports.declared {
-            self.log.set_consistent(!self.reports.disagrees);
-        }
-        let outcome = match self.reports.outcome {
-            Some(outcome) => outcome,
-            None if unbuilt => RunOutcome::BuildFailed,
-            None => RunOutcome::NothingRan,
-        };
-        self.log.finish(outcome)
+        self.reports.runs.finish(self.log, unbuilt)
     }
 }
 

@@ -15,77 +15,58 @@ mod run;
 use crate::cpp::compiler::Build;
 use crate::cpp::death::Tail;
 use crate::cpp::text::lossy;
-use crate::runner::{About, Mark, Place, Runner};
+use crate::runner::{About, Mark, Place, Shipped, by_line};
 use crate::text::clean;
-use atlas_core::{
-    ByLine, LineState, LogParser, LogReader, LostReason, ParsedLog, ParsedLogBuilder, RunOutcome,
-    TestStatus,
-};
+use atlas_core::{LineState, LostReason, ParsedLog, ParsedLogBuilder, RunOutcome, TestStatus};
 use line::Line;
 use run::{Entry, Open, Run};
 
 /// The parser.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Gtest;
+pub(crate) static GTEST: Shipped = Shipped::new(
+    "gtest",
+    &About {
+        languages: &["c++", "c"],
+        aliases: &["googletest", "google_test", "gtest_main", "utest"],
+        ..About::new(
+            "the console of GoogleTest 1.8 and newer, --gtest_brief=1 and utest.h included; several binaries in one log",
+            "passing and skipped tests of --gtest_brief=1; which binary a test belongs to; a test that \
+             prints the result of itself, where the lists at the end do not tell",
+        )
+    },
+    mark,
+    by_line::<State>,
+);
 
-impl LogParser for Gtest {
-    fn id(&self) -> &'static str {
-        "gtest"
+fn mark(line: &[u8], _: &[u8]) -> Option<Mark> {
+    if line.first() != Some(&b'[') {
+        return None;
     }
-
-    fn start(&self) -> Box<dyn LogReader> {
-        Box::new(ByLine::new(State::new()))
-    }
-}
-
-impl Runner for Gtest {
-    fn about(&self) -> &'static About {
-        const ABOUT: About = About {
-            languages: &["c++", "c"],
-            aliases: &["googletest", "google_test", "gtest_main", "utest"],
-            ..About::new(
-                "the console of GoogleTest 1.8 and newer, --gtest_brief=1 and utest.h included; several binaries in one log",
-                "passing and skipped tests of --gtest_brief=1; which binary a test belongs to; a test that \
-                 prints the result of itself, where the lists at the end do not tell",
-            )
+    let mut mark = None;
+    line::find(line, |at, found| {
+        let suites = || {
+            memchr::memmem::find(line, b" from ").is_some()
+                && memchr::memmem::find(line, b" test ").is_some()
         };
-        &ABOUT
-    }
-
-    fn mark(&self, line: &[u8], _: &[u8]) -> Option<Mark> {
-        if line.first() != Some(&b'[') {
-            return None;
-        }
-        let mut mark = None;
-        line::find(line, |at, found| {
-            let suites = || {
-                memchr::memmem::find(line, b" from ").is_some()
-                    && memchr::memmem::find(line, b" test ").is_some()
-            };
-            mark = match found {
-                _ if at > 0 => None,
-                Line::Running if suites() => Some(Mark::certain(
-                    Place::Start,
-                    "googletest's `Running N tests from N test suites`",
-                )),
-                Line::Ran { .. } if suites() => Some(Mark::certain(
-                    Place::End,
-                    "googletest's `N tests from N test suites ran`",
-                )),
-                Line::Suite { .. } | Line::SuiteEnd => Some(Mark::certain(
-                    Place::Within,
-                    "googletest's `N tests from` a suite",
-                )),
-                Line::Run { .. } => Some(Mark::hint(Place::Within, "a `[ RUN      ]` line")),
-                _ => None,
-            };
-            true
-        });
-        mark
-    }
+        mark = match found {
+            _ if at > 0 => None,
+            Line::Running if suites() => {
+                Place::Start.certain("googletest's `Running N tests from N test suites`")
+            }
+            Line::Ran { .. } if suites() => {
+                Place::End.certain("googletest's `N tests from N test suites ran`")
+            }
+            Line::Suite { .. } | Line::SuiteEnd => {
+                Place::Within.certain("googletest's `N tests from` a suite")
+            }
+            Line::Run { .. } => Place::Within.hint("a `[ RUN      ]` line"),
+            _ => None,
+        };
+        true
+    });
+    mark
 }
 
-#[derive(Clone)]
+#[derive(Clone, Default)]
 struct State {
     log: ParsedLogBuilder,
     line: u64,
@@ -119,21 +100,6 @@ struct Ends {
 const MAX_OPEN: usize = 32;
 
 impl State {
-    fn new() -> Self {
-        Self {
-            log: ParsedLogBuilder::new("gtest"),
-            line: 0,
-            entries: Vec::new(),
-            open: Vec::new(),
-            run: None,
-            brief: Vec::new(),
-            failure: false,
-            tail: Tail::default(),
-            build: Build::default(),
-            runs: Ends::default(),
-        }
-    }
-
     /// Takes a line of the runner. Returns whether it is one that can stand here.
     fn take(&mut self, found: Line<'_>) -> bool {
         match found {

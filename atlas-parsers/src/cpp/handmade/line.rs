@@ -1,5 +1,6 @@
 //! The lines of hand-written test programs.
 
+use crate::edges::is_number;
 use atlas_core::TestStatus;
 
 /// A verdict and what stands behind it.
@@ -198,7 +199,7 @@ fn word(text: &str) -> Option<Option<Word>> {
         ("total", Word::All),
     ];
     const FILLERS: &[&str] = &["", "and", "ran", "result", "results", "summary"];
-    if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) {
+    if is_number(text) {
         return Some(Some(Word::Number(text.parse().ok()?)));
     }
     let known = WORDS

@@ -14,52 +14,36 @@ mod line;
 
 use crate::cpp::build::Builds;
 use crate::cpp::death::is_death;
-use crate::runner::{About, Mark, Place, Runner};
+use crate::runner::{About, Mark, Place, Shipped, by_line};
 use crate::text::clean;
-use atlas_core::{
-    ByLine, LineState, LogParser, LogReader, ParsedLog, ParsedLogBuilder, RunOutcome, TestStatus,
-    Totals,
-};
+use atlas_core::{LineState, ParsedLog, ParsedLogBuilder, RunOutcome, TestStatus, Totals};
 use line::Verdict;
 use std::collections::{HashMap, HashSet};
 
 /// A test program without a framework.
-#[derive(Debug)]
-pub(crate) struct Handmade;
+pub(crate) static HANDMADE: Shipped = Shipped::new(
+    "handmade",
+    &About {
+        languages: &["c", "c++"],
+        ..About::new(
+            "`[pass] name` and `[fail] name` of a program without a framework; `[ok] name`, \
+             `ok: name` and their like where a count at the end agrees",
+            "a run that stops in silence where no count was due; which check moved where a name \
+             comes several times",
+        )
+    },
+    mark,
+    by_line::<State>,
+);
 
-impl LogParser for Handmade {
-    fn id(&self) -> &'static str {
-        "handmade"
+fn mark(line: &[u8], _: &[u8]) -> Option<Mark> {
+    if line.first() != Some(&b'[') {
+        return None;
     }
-
-    fn start(&self) -> Box<dyn LogReader> {
-        Box::new(ByLine::new(State::default()))
-    }
-}
-
-impl Runner for Handmade {
-    fn about(&self) -> &'static About {
-        const ABOUT: About = About {
-            languages: &["c", "c++"],
-            ..About::new(
-                "`[pass] name` and `[fail] name` of a program without a framework; `[ok] name`, \
-                 `ok: name` and their like where a count at the end agrees",
-                "a run that stops in silence where no count was due; which check moved where a name \
-                 comes several times",
-            )
-        };
-        &ABOUT
-    }
-
-    fn mark(&self, line: &[u8], _: &[u8]) -> Option<Mark> {
-        if line.first() != Some(&b'[') {
-            return None;
-        }
-        let found = line::verdict(std::str::from_utf8(line).ok()?)?;
-        // gtest's words stand in ten columns, `[  FAILED  ]`.
-        let plain = line.get(1).is_some_and(u8::is_ascii_alphabetic);
-        (found.strong && plain).then_some(Mark::hint(Place::Within, "a `[pass] name` line"))
-    }
+    let found = line::verdict(std::str::from_utf8(line).ok()?)?;
+    // gtest's words stand in ten columns, `[  FAILED  ]`.
+    let plain = line.get(1).is_some_and(u8::is_ascii_alphabetic);
+    (found.strong && plain).then_some(Mark::hint(Place::Within, "a `[pass] name` line"))
 }
 
 /// One line with a verdict.
@@ -131,7 +115,7 @@ impl LineState for State {
     }
 
     fn finish(mut self) -> ParsedLog {
-        let mut log = ParsedLogBuilder::new("handmade");
+        let mut log = ParsedLogBuilder::default();
         self.give_up();
         let consistent = self.choose();
         if let Some((passed, failed)) = self.counted.filter(|_| !self.found.is_empty()) {

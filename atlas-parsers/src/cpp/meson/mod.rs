@@ -8,62 +8,47 @@
 mod line;
 
 use crate::cpp::build::Builds;
-use crate::runner::{About, Mark, Place, Runner};
+use crate::runner::{About, Mark, Place, Shipped, by_line};
+use crate::runs::Runs;
 use crate::text::clean;
-use atlas_core::{
-    ByLine, LineState, LogParser, LogReader, ParsedLog, ParsedLogBuilder, RunOutcome, TestStatus,
-    Totals,
-};
+use atlas_core::{LineState, ParsedLog, ParsedLogBuilder, RunOutcome, TestStatus, Totals};
 use line::{Field, TestLine};
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// `meson test`.
-#[derive(Debug)]
-pub(crate) struct Meson;
+pub(crate) static MESON: Shipped = Shipped::new(
+    "meson",
+    &About {
+        languages: &["c", "c++"],
+        commands: &[&["meson", "test"], &["ninja", "test"]],
+        contains: &[
+            "automake", "boost", "cargo", "catch2", "check", "cmocka", "cppunit", "cunit",
+            "doctest", "gtest", "junit", "prove", "pytest", "tap", "unittest", "unity",
+        ],
+        ..About::new(
+            "`meson test` 0.45 and newer: default, -v, --print-errorlogs, --repeat",
+            "passing tests under --quiet; a result that the output of an unframed test forges \
+             for itself",
+        )
+    },
+    mark,
+    by_line::<State>,
+);
 
-impl LogParser for Meson {
-    fn id(&self) -> &'static str {
-        "meson"
-    }
-
-    fn start(&self) -> Box<dyn LogReader> {
-        Box::new(ByLine::new(State::new()))
-    }
-}
-
-impl Runner for Meson {
-    fn about(&self) -> &'static About {
-        const ABOUT: About = About {
-            languages: &["c", "c++"],
-            commands: &[&["meson", "test"], &["ninja", "test"]],
-            contains: &[
-                "automake", "boost", "cargo", "catch2", "check", "cmocka", "cppunit", "cunit",
-                "doctest", "gtest", "junit", "prove", "pytest", "tap", "unittest", "unity",
-            ],
-            ..About::new(
-                "`meson test` 0.45 and newer: default, -v, --print-errorlogs, --repeat",
-                "passing tests under --quiet; a result that the output of an unframed test forges \
-                 for itself",
-            )
-        };
-        &ABOUT
-    }
-
-    fn mark(&self, line: &[u8], _: &[u8]) -> Option<Mark> {
-        match line.first()? {
-            b' ' | b'0'..=b'9' => TestLine::read(line)
-                .filter(|test| test.status.is_some())
-                .map(|_| Mark::certain(Place::Within, "a `1/2 name OK 0.01s` line")),
-            b'F' if line.starts_with(b"Full log written to ")
-                && memchr::memmem::find(line, b"meson-logs").is_some() =>
-            {
-                Some(Mark::certain(Place::End, "the place of `meson-logs`"))
-            }
-            b'E' if line.starts_with(b"Expected Fail:  ") => {
-                Some(Mark::hint(Place::End, "an `Expected Fail:` total"))
-            }
-            _ => None,
+fn mark(line: &[u8], _: &[u8]) -> Option<Mark> {
+    match line.first()? {
+        b' ' | b'0'..=b'9' => TestLine::read(line)
+            .filter(|test| test.status.is_some())
+            .map(|_| Mark::certain(Place::Within, "a `1/2 name OK 0.01s` line")),
+        b'F' if line.starts_with(b"Full log written to ")
+            && memchr::memmem::find(line, b"meson-logs").is_some() =>
+        {
+            Place::End.certain("the place of `meson-logs`")
         }
+        b'E' if line.starts_with(b"Expected Fail:  ") => {
+            Place::End.hint("an `Expected Fail:` total")
+        }
+        _ => None,
     }
 }
 
@@ -153,32 +138,17 @@ impl Run {
     }
 }
 
-#[derive(Clone)]
+#[derive(Clone, Default)]
 struct State {
     log: ParsedLogBuilder,
     line: usize,
     builds: Builds,
     run: Run,
     framed: bool,
-    ended: bool,
-    unended: bool,
-    consistent: Option<bool>,
+    runs: Runs,
 }
 
 impl State {
-    fn new() -> Self {
-        Self {
-            log: ParsedLogBuilder::new("meson"),
-            line: 0,
-            builds: Builds::default(),
-            run: Run::default(),
-            framed: false,
-            ended: false,
-            unended: false,
-            consistent: None,
-        }
-    }
-
     fn test(&mut self, test: &TestLine<'_>) {
         if self.run.tail == Tail::Output {
             return;
@@ -260,10 +230,10 @@ impl State {
         }
         if let Some(totals) = run.totals {
             self.log.add_totals(totals);
-            self.ended = true;
-            self.consistent = Some(agrees && self.consistent.unwrap_or(true));
+            self.runs.agree(agrees);
+            self.runs.worst(RunOutcome::Completed);
         } else if !run.results.is_empty() || !run.running.is_empty() {
-            self.unended = true;
+            self.runs.worst(RunOutcome::Truncated);
             for name in run.running.into_values() {
                 self.log.still_running(name);
             }
@@ -325,19 +295,7 @@ impl LineState for State {
 
     fn finish(mut self) -> ParsedLog {
         self.close();
-        if let Some(consistent) = self.consistent {
-            self.log.set_consistent(consistent);
-        }
         let unbuilt = self.builds.finish(&mut self.log);
-        let outcome = if self.unended {
-            RunOutcome::Truncated
-        } else if self.ended {
-            RunOutcome::Completed
-        } else if unbuilt {
-            RunOutcome::BuildFailed
-        } else {
-            RunOutcome::NothingRan
-        };
-        self.log.finish(outcome)
+        self.runs.finish(self.log, unbuilt)
     }
 }

@@ -6,68 +6,48 @@
 
 use crate::cpp::build::number;
 use crate::cpp::tally::Tally;
-use crate::runner::{About, Mark, Place, Runner};
+use crate::edges::is_number;
+use crate::runner::{About, Mark, Place, Shipped, by_line};
 use crate::text::clean;
-use atlas_core::{
-    ByLine, LineState, LogParser, LogReader, ParsedLog, ParsedLogBuilder, RunOutcome, TestStatus,
-    Totals,
-};
+use atlas_core::{LineState, ParsedLog, ParsedLogBuilder, RunOutcome, TestStatus, Totals};
 use std::collections::BTreeMap;
 
 /// Unity.
-#[derive(Debug)]
-pub(crate) struct Unity;
+pub(crate) static UNITY: Shipped = Shipped::new(
+    "unity",
+    &About {
+        languages: &["c"],
+        aliases: &["ceedling"],
+        ..About::new(
+            "Unity 2: `file:line:name:PASS`, alone or inside `ctest -V`",
+            "the program of a test; passing tests of the fixture extension without -v; what \
+             `ctest` says of a program, for which its own parser is",
+        )
+    },
+    mark,
+    by_line::<State>,
+);
 
-impl LogParser for Unity {
-    fn id(&self) -> &'static str {
-        "unity"
-    }
-
-    fn start(&self) -> Box<dyn LogReader> {
-        Box::new(ByLine::new(State {
-            log: ParsedLogBuilder::new("unity"),
-            programs: BTreeMap::new(),
-            tally: Tally::default(),
-            agrees: true,
-        }))
-    }
-}
-
-impl Runner for Unity {
-    fn about(&self) -> &'static About {
-        const ABOUT: About = About {
-            languages: &["c"],
-            aliases: &["ceedling"],
-            ..About::new(
-                "Unity 2: `file:line:name:PASS`, alone or inside `ctest -V`",
-                "the program of a test; passing tests of the fixture extension without -v; what \
-                 `ctest` says of a program, for which its own parser is",
-            )
-        };
-        &ABOUT
-    }
-
-    fn mark(&self, line: &[u8], _: &[u8]) -> Option<Mark> {
-        match line.first()? {
-            b'0'..=b'9' if summary(line).is_some() => {
-                Some(Mark::certain(Place::End, "a `Tests Failures Ignored` line"))
-            }
-            _ if line.ends_with(b":PASS") && result(line).is_some() => {
-                Some(Mark::hint(Place::Within, "a `file:1:name:PASS` line"))
-            }
-            _ => None,
+fn mark(line: &[u8], _: &[u8]) -> Option<Mark> {
+    match line.first()? {
+        b'0'..=b'9' if summary(line).is_some() => {
+            Place::End.certain("a `Tests Failures Ignored` line")
         }
+        _ if line.ends_with(b":PASS") && result(line).is_some() => {
+            Place::Within.hint("a `file:1:name:PASS` line")
+        }
+        _ => None,
     }
 }
 
-#[derive(Clone)]
+#[derive(Clone, Default)]
 struct State {
     log: ParsedLogBuilder,
     /// By the number that `ctest -V` puts in front; one without.
     programs: BTreeMap<Option<u64>, Tally>,
     /// The programs that have ended.
     tally: Tally,
-    agrees: bool,
+    disagrees: bool,
 }
 
 impl LineState for State {
@@ -85,7 +65,7 @@ impl LineState for State {
         } else if let Some(totals) = summary(line) {
             let mut program = self.programs.remove(&test).unwrap_or_default();
             program.add_totals(totals);
-            self.agrees &= program.agrees();
+            self.disagrees |= !program.agrees();
             self.tally.append(program);
         }
     }
@@ -105,7 +85,7 @@ impl LineState for State {
         };
         self.tally.record(&mut self.log);
         if ended {
-            self.log.set_consistent(self.agrees && !unended);
+            self.log.set_consistent(!self.disagrees && !unended);
         }
         self.log.finish(outcome)
     }
@@ -131,10 +111,7 @@ fn result(line: &[u8]) -> Option<(&str, &str, TestStatus)> {
     // `TEST(group, name)` of the fixture extension has a comma and a blank.
     let (place, name) = head.rsplit_once(':')?;
     let (file, row) = place.rsplit_once(':')?;
-    let placed = !file.is_empty()
-        && !file.contains(' ')
-        && !row.is_empty()
-        && row.bytes().all(|byte| byte.is_ascii_digit());
+    let placed = !file.is_empty() && !file.contains(' ') && is_number(row);
     let plain = name.bytes().all(|byte| {
         byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'(' | b')' | b',' | b' ')
     });
@@ -167,7 +144,7 @@ mod tests {
     fn programs_below_ctest_are_told_apart_by_their_number() {
         let log = b"2: /p/a.c:3:test_x:PASS\n1: b.c:9:test_x:FAIL: no\n2: 1 Tests 0 Failures 0 Ignored \n\
             1: 1 Tests 1 Failures 0 Ignored \n";
-        let log = Unity.parse(log);
+        let log = UNITY.parse(log);
         assert_eq!(log.consistent, Some(true));
         assert_eq!(log.qualified()["a.c::test_x"], TestStatus::Passed);
         assert_eq!(log.qualified()["b.c::test_x"], TestStatus::Failed);

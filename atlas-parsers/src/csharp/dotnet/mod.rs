@@ -12,96 +12,81 @@
 mod line;
 
 use super::compiler::build_error;
-use crate::runner::{About, Mark, Place, Runner};
+use crate::runner::{About, Mark, Place, Shipped, by_line};
 use crate::text::{clean, lossy};
 use atlas_core::{
-    ByLine, Evidence, LineState, LogParser, LogReader, LostReason, ParsedLog, ParsedLogBuilder,
-    RunOutcome, TestStatus, Totals,
+    Evidence, LineState, LostReason, ParsedLog, ParsedLogBuilder, RunOutcome, TestStatus, Totals,
 };
 use std::collections::BTreeSet;
 
 /// The parser.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct DotNet;
+pub(crate) static DOTNET: Shipped = Shipped::new(
+    "dotnet",
+    &About {
+        languages: &["c#", "csharp", "f#"],
+        aliases: &["vstest", "dotnet_test", "mstest", "csharp"],
+        commands: &[
+            &["dotnet", "test"],
+            &["dotnet", "vstest"],
+            &["vstest.console.exe"],
+        ],
+        usual_for: &["c#", "csharp"],
+        ..About::new(
+            "dotnet test at every verbosity (VSTest 15 to 17 and newer, terminal logger, \
+             Microsoft.Testing.Platform), for xUnit.net, NUnit and MSTest",
+            "passing tests at minimal verbosity; the assembly of a test while several run",
+        )
+    },
+    mark,
+    by_line::<State>,
+);
 
-impl LogParser for DotNet {
-    fn id(&self) -> &'static str {
-        "dotnet"
-    }
-
-    fn start(&self) -> Box<dyn LogReader> {
-        Box::new(ByLine::new(State::new()))
-    }
-}
-
-impl Runner for DotNet {
-    fn about(&self) -> &'static About {
-        const ABOUT: About = About {
-            languages: &["c#", "csharp", "f#"],
-            aliases: &["vstest", "dotnet_test", "mstest", "csharp"],
-            commands: &[
-                &["dotnet", "test"],
-                &["dotnet", "vstest"],
-                &["vstest.console.exe"],
-            ],
-            usual_for: &["c#", "csharp"],
-            ..About::new(
-                "dotnet test at every verbosity (VSTest 15 to 17 and newer, terminal logger, \
-                 Microsoft.Testing.Platform), for xUnit.net, NUnit and MSTest",
-                "passing tests at minimal verbosity; the assembly of a test while several run",
-            )
-        };
-        &ABOUT
-    }
-
-    fn mark(&self, line: &[u8], before: &[u8]) -> Option<Mark> {
-        let line = line.trim_ascii_start();
-        match line.first()? {
-            b'T' if line.starts_with(b"Test run for ")
-                && memchr::memmem::find(line, b",Version=v").is_some() =>
-            {
-                Some(Mark::certain(Place::Within, "a `Test run for` line"))
-            }
-            b'T' if line.starts_with(b"Test Run ")
-                && (line.ends_with(b"Successful.") || line.ends_with(b"Failed.")) =>
-            {
-                Some(Mark::hint(Place::Within, "a `Test Run` line"))
-            }
-            // Ant and Gradle write another: `Total time: 10 mins 16.009 secs`.
-            b'T' if line.starts_with(b"Total time: ")
-                && [b" Seconds" as &[u8], b" Minutes", b" Hours"]
-                    .iter()
-                    .any(|unit| line.ends_with(unit))
-                && before.trim_ascii_start().len() > 8 =>
-            {
-                Some(Mark::hint(Place::End, "a `Total time:` line"))
-            }
-            b'A' if line.starts_with(b"A total of ")
-                && line.ends_with(b" test files matched the specified pattern.") =>
-            {
-                Some(Mark::certain(Place::Within, "VSTest's `A total of` line"))
-            }
-            b'S' if *line == *b"Starting test execution, please wait..." => Some(Mark::certain(
-                Place::Within,
-                "VSTest's `Starting test execution`",
-            )),
-            b'P' | b'F' | b'S'
-                if memchr::memmem::find(line, b"!  - Failed: ").is_some()
-                    && line::one_line_totals(&lossy(line)).is_some() =>
-            {
-                Some(Mark::certain(Place::End, "VSTest's one-line totals"))
-            }
-            b'[' if line.starts_with(b"[xUnit.net 0") => {
-                Some(Mark::certain(Place::Within, "lines of xUnit.net's adapter"))
-            }
-            b'T' if line.starts_with(b"Test run summary: ") => {
-                Some(Mark::certain(Place::End, "a `Test run summary:` line"))
-            }
-            b'T' if line.starts_with(b"Test summary: total: ") => {
-                Some(Mark::certain(Place::End, "a `Test summary:` line"))
-            }
-            _ => None,
+fn mark(line: &[u8], before: &[u8]) -> Option<Mark> {
+    let line = line.trim_ascii_start();
+    match line.first()? {
+        b'T' if line.starts_with(b"Test run for ")
+            && memchr::memmem::find(line, b",Version=v").is_some() =>
+        {
+            Place::Within.certain("a `Test run for` line")
         }
+        b'T' if line.starts_with(b"Test Run ")
+            && (line.ends_with(b"Successful.") || line.ends_with(b"Failed.")) =>
+        {
+            Place::Within.hint("a `Test Run` line")
+        }
+        // Ant and Gradle write another: `Total time: 10 mins 16.009 secs`.
+        b'T' if line.starts_with(b"Total time: ")
+            && [b" Seconds" as &[u8], b" Minutes", b" Hours"]
+                .iter()
+                .any(|unit| line.ends_with(unit))
+            && before.trim_ascii_start().len() > 8 =>
+        {
+            Place::End.hint("a `Total time:` line")
+        }
+        b'A' if line.starts_with(b"A total of ")
+            && line.ends_with(b" test files matched the specified pattern.") =>
+        {
+            Place::Within.certain("VSTest's `A total of` line")
+        }
+        b'S' if *line == *b"Starting test execution, please wait..." => {
+            Place::Within.certain("VSTest's `Starting test execution`")
+        }
+        b'P' | b'F' | b'S'
+            if memchr::memmem::find(line, b"!  - Failed: ").is_some()
+                && line::one_line_totals(&lossy(line)).is_some() =>
+        {
+            Place::End.certain("VSTest's one-line totals")
+        }
+        b'[' if line.starts_with(b"[xUnit.net 0") => {
+            Place::Within.certain("lines of xUnit.net's adapter")
+        }
+        b'T' if line.starts_with(b"Test run summary: ") => {
+            Place::End.certain("a `Test run summary:` line")
+        }
+        b'T' if line.starts_with(b"Test summary: total: ") => {
+            Place::End.certain("a `Test summary:` line")
+        }
+        _ => None,
     }
 }
 
@@ -114,7 +99,7 @@ enum Numbers {
     Platform,
 }
 
-#[derive(Clone)]
+#[derive(Clone, Default)]
 struct State {
     log: ParsedLogBuilder,
     line: usize,
@@ -142,28 +127,6 @@ struct State {
 }
 
 impl State {
-    fn new() -> Self {
-        Self {
-            log: ParsedLogBuilder::new("dotnet"),
-            line: 0,
-            base: 0,
-            began: false,
-            open: Vec::new(),
-            messages: false,
-            test_error: false,
-            numbers: None,
-            adapter: BTreeSet::new(),
-            counted: [0; 3],
-            declared: [0; 3],
-            ended: false,
-            crashed: false,
-            aborted: false,
-            blame: false,
-            nothing: false,
-            broken: false,
-        }
-    }
-
     fn record(&mut self, name: &str, status: TestStatus) {
         self.began = true;
         self.counted[match status {

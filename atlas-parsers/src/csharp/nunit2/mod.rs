@@ -14,65 +14,49 @@
 
 use super::compiler::build_error;
 use super::nunit::{Entry, counts};
-use crate::runner::{About, Mark, Place, Runner};
+use crate::runner::{About, Mark, Place, Shipped, by_line};
 use crate::text::{clean, lossy};
 use atlas_core::{
-    ByLine, Evidence, LineState, LogParser, LogReader, LostReason, ParsedLog, ParsedLogBuilder,
-    RunOutcome, TestResults, TestStatus, Totals,
+    Evidence, LineState, LostReason, ParsedLog, ParsedLogBuilder, RunOutcome, TestResults,
+    TestStatus, Totals,
 };
 
 /// The parser.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct NUnit2;
+pub(crate) static NUNIT2: Shipped = Shipped::new(
+    "nunit2",
+    &About {
+        languages: &["c#", "csharp"],
+        aliases: &["nunit_console"],
+        commands: &[
+            &["nunit-console"],
+            &["nunit-console4"],
+            &["nunit-console.exe"],
+        ],
+        ..About::new(
+            "the console of NUnit 2.4 to 2.7, with and without -labels",
+            "passing tests without -labels; inconclusive tests, which look like passed ones",
+        )
+    },
+    mark,
+    by_line::<State>,
+);
 
-impl LogParser for NUnit2 {
-    fn id(&self) -> &'static str {
-        "nunit2"
-    }
-
-    fn start(&self) -> Box<dyn LogReader> {
-        Box::new(ByLine::new(State::default()))
-    }
-}
-
-impl Runner for NUnit2 {
-    fn about(&self) -> &'static About {
-        const ABOUT: About = About {
-            languages: &["c#", "csharp"],
-            aliases: &["nunit_console"],
-            commands: &[
-                &["nunit-console"],
-                &["nunit-console4"],
-                &["nunit-console.exe"],
-            ],
-            ..About::new(
-                "the console of NUnit 2.4 to 2.7, with and without -labels",
-                "passing tests without -labels; inconclusive tests, which look like passed ones",
-            )
-        };
-        &ABOUT
-    }
-
-    fn mark(&self, line: &[u8], before: &[u8]) -> Option<Mark> {
-        match line.first()? {
-            b'N' if line.starts_with(b"NUnit-Console version 2.")
-                || line.starts_with(b"NUnit version 2.") =>
-            {
-                Some(Mark::certain(Place::Start, "NUnit 2's first line"))
-            }
-            b'E' if line.starts_with(b"Execution Runtime: ")
-                && before.starts_with(b"ProcessModel: ") =>
-            {
-                Some(Mark::certain(
-                    Place::Start,
-                    "NUnit 2's `ProcessModel:` line",
-                ))
-            }
-            b' ' if line.starts_with(b"  Not run: ") && before.starts_with(b"Tests run: ") => {
-                Some(Mark::certain(Place::End, "NUnit 2's totals"))
-            }
-            _ => None,
+fn mark(line: &[u8], before: &[u8]) -> Option<Mark> {
+    match line.first()? {
+        b'N' if line.starts_with(b"NUnit-Console version 2.")
+            || line.starts_with(b"NUnit version 2.") =>
+        {
+            Place::Start.certain("NUnit 2's first line")
         }
+        b'E' if line.starts_with(b"Execution Runtime: ")
+            && before.starts_with(b"ProcessModel: ") =>
+        {
+            Place::Start.certain("NUnit 2's `ProcessModel:` line")
+        }
+        b' ' if line.starts_with(b"  Not run: ") && before.starts_with(b"Tests run: ") => {
+            Place::End.certain("NUnit 2's totals")
+        }
+        _ => None,
     }
 }
 
@@ -196,8 +180,7 @@ struct State {
 
 impl State {
     fn log(&mut self) -> &mut ParsedLogBuilder {
-        self.builder
-            .get_or_insert_with(|| ParsedLogBuilder::new("nunit2"))
+        self.builder.get_or_insert_default()
     }
 
     fn label(&mut self, name: &str) {
@@ -360,10 +343,7 @@ impl LineState for State {
         let began = self.began;
         let mut started = std::mem::take(&mut self.started);
         let last = self.last;
-        let mut log = self
-            .builder
-            .take()
-            .unwrap_or_else(|| ParsedLogBuilder::new("nunit2"));
+        let mut log = self.builder.take().unwrap_or_default();
         if let (None, Some(last)) = (run, last) {
             // The run stops here: the last test that started has no result.
             log.still_running(started.at(last).name.to_owned());

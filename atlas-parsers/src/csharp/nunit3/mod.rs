@@ -7,67 +7,53 @@
 //! its end.
 
 use super::nunit::{Entry, counts};
-use crate::runner::{About, Mark, Place, Runner};
+use crate::runner::{About, Mark, Place, Shipped, by_line};
 use crate::text::{clean, lossy};
 use atlas_core::{
-    ByLine, Evidence, LineState, LogParser, LogReader, LostReason, ParsedLog, ParsedLogBuilder,
-    RunOutcome, TestResults, TestStatus, Totals,
+    Evidence, LineState, LostReason, ParsedLog, ParsedLogBuilder, RunOutcome, TestResults,
+    TestStatus, Totals,
 };
 
 /// The parser.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct NUnit3;
+pub(crate) static NUNIT3: Shipped = Shipped::new(
+    "nunit3",
+    &About {
+        languages: &["c#", "csharp"],
+        aliases: &["nunit", "nunitlite"],
+        commands: &[
+            &["nunit3-console"],
+            &["nunit3-console.exe"],
+            &["nunit3-console.dll"],
+        ],
+        ..About::new(
+            "the console of NUnit 3 and 4 and of NUnitLite, with every --labels",
+            "passing tests without --labels; inconclusive tests, which no list names",
+        )
+    },
+    mark,
+    by_line::<State>,
+);
 
-impl LogParser for NUnit3 {
-    fn id(&self) -> &'static str {
-        "nunit3"
-    }
-
-    fn start(&self) -> Box<dyn LogReader> {
-        Box::new(ByLine::new(State::default()))
-    }
-}
-
-impl Runner for NUnit3 {
-    fn about(&self) -> &'static About {
-        const ABOUT: About = About {
-            languages: &["c#", "csharp"],
-            aliases: &["nunit", "nunitlite"],
-            commands: &[
-                &["nunit3-console"],
-                &["nunit3-console.exe"],
-                &["nunit3-console.dll"],
-            ],
-            ..About::new(
-                "the console of NUnit 3 and 4 and of NUnitLite, with every --labels",
-                "passing tests without --labels; inconclusive tests, which no list names",
-            )
-        };
-        &ABOUT
-    }
-
-    fn mark(&self, line: &[u8], before: &[u8]) -> Option<Mark> {
-        match line.first()? {
-            b'N' if line.starts_with(b"NUnit Console Runner ")
-                || line.starts_with(b"NUnit Console 3.")
-                || line.starts_with(b"NUnitLite 3")
-                || line.starts_with(b"NUnitLite 4") =>
-            {
-                Some(Mark::certain(Place::Start, "NUnit's first line"))
-            }
-            b' ' if line.starts_with(b"  Overall result: ")
-                && before.starts_with(b"Test Run Summary") =>
-            {
-                Some(Mark::certain(Place::Within, "NUnit's `Test Run Summary`"))
-            }
-            b' ' if line.starts_with(b"    Duration: ")
-                && before.starts_with(b"    End time: ")
-                || line.starts_with(b"    Duration: ") && before.starts_with(b"  End time: ") =>
-            {
-                Some(Mark::certain(Place::End, "NUnit's last line"))
-            }
-            _ => None,
+fn mark(line: &[u8], before: &[u8]) -> Option<Mark> {
+    match line.first()? {
+        b'N' if line.starts_with(b"NUnit Console Runner ")
+            || line.starts_with(b"NUnit Console 3.")
+            || line.starts_with(b"NUnitLite 3")
+            || line.starts_with(b"NUnitLite 4") =>
+        {
+            Place::Start.certain("NUnit's first line")
         }
+        b' ' if line.starts_with(b"  Overall result: ")
+            && before.starts_with(b"Test Run Summary") =>
+        {
+            Place::Within.certain("NUnit's `Test Run Summary`")
+        }
+        b' ' if line.starts_with(b"    Duration: ") && before.starts_with(b"    End time: ")
+            || line.starts_with(b"    Duration: ") && before.starts_with(b"  End time: ") =>
+        {
+            Place::End.certain("NUnit's last line")
+        }
+        _ => None,
     }
 }
 
@@ -241,7 +227,7 @@ impl LineState for State {
     }
 
     fn finish(self) -> ParsedLog {
-        let mut log = ParsedLogBuilder::new("nunit3");
+        let mut log = ParsedLogBuilder::default();
         let mut results = self.results;
         let named = !results.is_empty() || !self.labelled.is_empty();
         match self.declared {

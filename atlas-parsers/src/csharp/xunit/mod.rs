@@ -4,65 +4,48 @@
 //! it failed is indented deeper. The console names failed and skipped tests; passed ones only with the
 //! verbose reporter (`[PASS]`), or with `-verbose`, which names each test as it starts and ends.
 
-use crate::runner::{About, Mark, Place, Runner};
+use crate::runner::{About, Mark, Place, Shipped, by_line};
 use crate::text::{clean, lossy};
-use atlas_core::{
-    ByLine, LineState, LogParser, LogReader, ParsedLog, ParsedLogBuilder, RunOutcome, TestStatus,
-    Totals,
-};
+use atlas_core::{LineState, ParsedLog, ParsedLogBuilder, RunOutcome, TestStatus, Totals};
 use std::collections::BTreeMap;
 
 /// The parser.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct XUnit;
+pub(crate) static XUNIT: Shipped = Shipped::new(
+    "xunit",
+    &About {
+        languages: &["c#", "csharp"],
+        aliases: &["xunit_console", "xunit2", "xunit3"],
+        commands: &[
+            &["xunit.console"],
+            &["xunit.console.exe"],
+            &["xunit.console.dll"],
+            &["xunit.v3.runner.console.exe"],
+            &["dotnet", "xunit"],
+        ],
+        ..About::new(
+            "xUnit.net's console runner: default, -verbose and the verbose reporter",
+            "passing tests of the default reporter",
+        )
+    },
+    mark,
+    by_line::<State>,
+);
 
-impl LogParser for XUnit {
-    fn id(&self) -> &'static str {
-        "xunit"
-    }
-
-    fn start(&self) -> Box<dyn LogReader> {
-        Box::new(ByLine::new(State::default()))
-    }
-}
-
-impl Runner for XUnit {
-    fn about(&self) -> &'static About {
-        const ABOUT: About = About {
-            languages: &["c#", "csharp"],
-            aliases: &["xunit_console", "xunit2", "xunit3"],
-            commands: &[
-                &["xunit.console"],
-                &["xunit.console.exe"],
-                &["xunit.console.dll"],
-                &["xunit.v3.runner.console.exe"],
-                &["dotnet", "xunit"],
-            ],
-            ..About::new(
-                "xUnit.net's console runner: default, -verbose and the verbose reporter",
-                "passing tests of the default reporter",
-            )
-        };
-        &ABOUT
-    }
-
-    fn mark(&self, line: &[u8], before: &[u8]) -> Option<Mark> {
-        match line.first()? {
-            b'x' if line.starts_with(b"xUnit.net Console Runner ")
-                || line.starts_with(b"xUnit.net v3 ")
-                || line.starts_with(b"xUnit.net DNX Runner ") =>
-            {
-                Some(Mark::certain(Place::Start, "xUnit.net's first line"))
-            }
-            b'=' if *line == *b"=== TEST EXECUTION SUMMARY ===" => Some(Mark::certain(
-                Place::Within,
-                "xUnit.net's `TEST EXECUTION SUMMARY`",
-            )),
-            b' ' if before.starts_with(b"=== TEST EXECUTION SUMMARY") && totals(line).is_some() => {
-                Some(Mark::certain(Place::End, "xUnit.net's totals"))
-            }
-            _ => None,
+fn mark(line: &[u8], before: &[u8]) -> Option<Mark> {
+    match line.first()? {
+        b'x' if line.starts_with(b"xUnit.net Console Runner ")
+            || line.starts_with(b"xUnit.net v3 ")
+            || line.starts_with(b"xUnit.net DNX Runner ") =>
+        {
+            Place::Start.certain("xUnit.net's first line")
         }
+        b'=' if *line == *b"=== TEST EXECUTION SUMMARY ===" => {
+            Place::Within.certain("xUnit.net's `TEST EXECUTION SUMMARY`")
+        }
+        b' ' if before.starts_with(b"=== TEST EXECUTION SUMMARY") && totals(line).is_some() => {
+            Place::End.certain("xUnit.net's totals")
+        }
+        _ => None,
     }
 }
 
@@ -168,7 +151,7 @@ impl State {
             _ => String::new(),
         };
         self.builder
-            .get_or_insert_with(|| ParsedLogBuilder::new("xunit"))
+            .get_or_insert_default()
             .record_in(&module, "::", name, status);
     }
 }
@@ -189,9 +172,7 @@ impl LineState for State {
                     if !name.starts_with("GRAND TOTAL") {
                         self.ended = true;
                         self.errors = self.errors.saturating_add(errors);
-                        self.builder
-                            .get_or_insert_with(|| ParsedLogBuilder::new("xunit"))
-                            .add_totals(totals);
+                        self.builder.get_or_insert_default().add_totals(totals);
                     }
                 }
             }
@@ -216,10 +197,7 @@ impl LineState for State {
     }
 
     fn finish(mut self) -> ParsedLog {
-        let mut log = self
-            .builder
-            .take()
-            .unwrap_or_else(|| ParsedLogBuilder::new("xunit"));
+        let mut log = self.builder.take().unwrap_or_default();
         if !self.ended {
             for name in self.running.keys() {
                 log.still_running(name);

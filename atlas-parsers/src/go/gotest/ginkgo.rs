@@ -16,6 +16,7 @@
 //! specs count only if they make up the numbers of the suite's last line; otherwise the test that runs them
 //! stands for all. What a spec prints can make it fail, but not pass.
 
+use crate::edges::{behind_any, is_number};
 use atlas_core::TestStatus;
 
 /// What stands between two specs.
@@ -168,18 +169,13 @@ fn is_time(text: &str) -> bool {
 
 /// `/folder/own_suite_test.go:23`: where a spec stands.
 fn is_place(line: &str) -> bool {
-    line.rsplit_once(".go:").is_some_and(|(file, number)| {
-        !number.is_empty()
-            && number.bytes().all(|byte| byte.is_ascii_digit())
-            && !file.contains(": ")
-    })
+    line.rsplit_once(".go:")
+        .is_some_and(|(file, number)| is_number(number) && !file.contains(": "))
 }
 
 /// `SUCCESS! -- 3 Passed | 0 Failed | 0 Pending | 0 Skipped`: passed and failed.
 fn totals(line: &str) -> Option<(usize, usize)> {
-    let counts = line
-        .strip_prefix("SUCCESS! -- ")
-        .or_else(|| line.strip_prefix("FAIL! -- "))?;
+    let counts = behind_any(line, &["SUCCESS! -- ", "FAIL! -- "])?;
     let of = |wanted: &str| {
         counts.split(" | ").find_map(|part| {
             let (number, word) = part.split_once(' ')?;

@@ -1,5 +1,6 @@
 //! The lines that `go test` and the test binary print of themselves.
 
+use crate::edges::{before_any, is_decimal};
 use crate::text::has_blank;
 use atlas_core::{Evidence, Names, TestStatus};
 use memchr::memmem::Finder;
@@ -20,14 +21,16 @@ pub(super) struct ResultLine<'a> {
     pub(super) indent: usize,
 }
 
-impl Finders {
-    pub(super) fn new() -> Self {
+impl Default for Finders {
+    fn default() -> Self {
         Self {
             run: Finder::new("=== RUN   "),
             result: Finder::new("--- "),
         }
     }
+}
 
+impl Finders {
     /// The test that this line announces. Behind other text only a subtest of a started test is
     /// believed: a parent that prints without a newline and then calls `t.Run`.
     pub(super) fn started<'a>(&self, line: &'a [u8], started: &Names) -> Option<&'a str> {
@@ -114,7 +117,7 @@ pub(super) fn result_of(name: &str, line: &[u8]) -> Option<TestStatus> {
         return Some(status);
     }
     let time = time.strip_prefix(b" (")?.strip_suffix(b"s)")?;
-    let numeric = !time.is_empty() && time.iter().all(|b| b.is_ascii_digit() || *b == b'.');
+    let numeric = is_decimal(time);
     numeric.then_some(status)
 }
 
@@ -131,10 +134,8 @@ fn result_text(text: &[u8]) -> Option<(&str, TestStatus)> {
     let (name, time) = std::str::from_utf8(rest).ok()?.split_at_checked(blank)?;
     let time = &time[1..];
     let time = time.strip_prefix('(')?.strip_suffix(')')?;
-    let number = time
-        .strip_suffix(" seconds")
-        .or_else(|| time.strip_suffix('s'))?;
-    let numeric = !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit() || b == b'.');
+    let number = before_any(time, &[" seconds", "s"])?;
+    let numeric = is_decimal(number);
     (numeric && !name.is_empty()).then_some((name, status))
 }
 

@@ -18,11 +18,10 @@ mod ginkgo;
 mod line;
 mod section;
 
-use crate::runner::{About, Mark, Place, Runner};
+use crate::runner::{About, Mark, Place, Shipped, by_line};
 use crate::text::clean;
 use atlas_core::{
-    ByLine, Evidence, LineState, LogParser, LogReader, LostReason, ParsedLog, ParsedLogBuilder,
-    RunOutcome, TestStatus,
+    Evidence, LineState, LostReason, ParsedLog, ParsedLogBuilder, RunOutcome, TestStatus,
 };
 use event::Event;
 use line::{CompilerBlocks, Finders, PackageLine, PackageVerdict};
@@ -30,55 +29,34 @@ use section::{Earlier, Section};
 use std::collections::BTreeMap;
 
 /// `go test`, text or `-json`, told apart by the log itself.
-#[derive(Debug)]
-pub(crate) struct GoTest;
+pub(crate) static GOTEST: Shipped = Shipped::new(
+    "gotest",
+    &About {
+        languages: &["go"],
+        aliases: &["go"],
+        commands: &[&["go", "test"]],
+        usual_for: &["go"],
+        ..About::new(
+            "`go test` plain, -v and -json",
+            "passing tests without -v; the package of a run that dies before its last line",
+        )
+    },
+    mark,
+    by_line::<State>,
+);
 
-impl LogParser for GoTest {
-    fn id(&self) -> &'static str {
-        "gotest"
-    }
-
-    fn start(&self) -> Box<dyn LogReader> {
-        Box::new(ByLine::new(State::new()))
-    }
-}
-
-impl Runner for GoTest {
-    fn about(&self) -> &'static About {
-        const ABOUT: About = About {
-            languages: &["go"],
-            aliases: &["go"],
-            commands: &[&["go", "test"]],
-            usual_for: &["go"],
-            ..About::new(
-                "`go test` plain, -v and -json",
-                "passing tests without -v; the package of a run that dies before its last line",
-            )
-        };
-        &ABOUT
-    }
-
-    fn mark(&self, line: &[u8], _: &[u8]) -> Option<Mark> {
-        match line.first()? {
-            b'=' if line.starts_with(b"=== RUN   ") => {
-                Some(Mark::certain(Place::Within, "a `=== RUN` line"))
-            }
-            b'{' if line.starts_with(b"{\"Time\":\"")
-                && memchr::memmem::find(line, b"\"Action\":\"").is_some() =>
-            {
-                Some(Mark::certain(Place::Within, "events of `go test -json`"))
-            }
-            b'o' if line.starts_with(b"ok  \t") => {
-                Some(Mark::certain(Place::Within, "an `ok  \\tpackage` line"))
-            }
-            b'F' if line.starts_with(b"FAIL\t") => {
-                Some(Mark::certain(Place::Within, "a `FAIL\\tpackage` line"))
-            }
-            b'?' if line.starts_with(b"?   \t") => {
-                Some(Mark::certain(Place::Within, "a `[no test files]` line"))
-            }
-            _ => None,
+fn mark(line: &[u8], _: &[u8]) -> Option<Mark> {
+    match line.first()? {
+        b'=' if line.starts_with(b"=== RUN   ") => Place::Within.certain("a `=== RUN` line"),
+        b'{' if line.starts_with(b"{\"Time\":\"")
+            && memchr::memmem::find(line, b"\"Action\":\"").is_some() =>
+        {
+            Place::Within.certain("events of `go test -json`")
         }
+        b'o' if line.starts_with(b"ok  \t") => Place::Within.certain("an `ok  \\tpackage` line"),
+        b'F' if line.starts_with(b"FAIL\t") => Place::Within.certain("a `FAIL\\tpackage` line"),
+        b'?' if line.starts_with(b"?   \t") => Place::Within.certain("a `[no test files]` line"),
+        _ => None,
     }
 }
 
@@ -106,15 +84,16 @@ impl Stream {
     }
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, Default)]
 enum Mode {
+    #[default]
     Unknown,
     Text,
     Json,
 }
 
 /// A run as it is read.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub(in crate::go) struct State {
     log: ParsedLogBuilder,
     line: usize,
@@ -136,25 +115,6 @@ pub(in crate::go) struct State {
 }
 
 impl State {
-    pub(in crate::go) fn new() -> Self {
-        Self {
-            log: ParsedLogBuilder::new("gotest"),
-            line: 0,
-            mode: Mode::Unknown,
-            finders: Finders::new(),
-            section: Section::default(),
-            spare: Section::default(),
-            json: BTreeMap::new(),
-            compiler: CompilerBlocks::default(),
-            earlier: Earlier::default(),
-            strays: Vec::new(),
-            unbuilt: Vec::new(),
-            ran: false,
-            crashed: false,
-            timed_out: false,
-        }
-    }
-
     fn evidence(&self, text: &[u8]) -> Evidence {
         Evidence::at("log", self.line, String::from_utf8_lossy(text).into_owned())
     }

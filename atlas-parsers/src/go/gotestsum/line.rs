@@ -1,5 +1,6 @@
 //! gotestsum's own lines.
 
+use crate::edges::is_number;
 use atlas_core::TestStatus;
 
 /// A test's result: `PASS pkg.TestA/b (re-run 1) (0.00s)`, or an entry of the summary.
@@ -26,8 +27,7 @@ fn without_time(text: &str) -> Option<(&str, bool)> {
         return Some((rest, false));
     }
     let (whole, part) = time.strip_suffix('s')?.split_once('.')?;
-    let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    (digits(whole) && digits(part)).then_some((rest, true))
+    (is_number(whole) && is_number(part)).then_some((rest, true))
 }
 
 /// ` (re-run 2)` at a text's end.

@@ -12,63 +12,50 @@
 mod line;
 
 use super::gotest;
-use crate::runner::{About, Mark, Place, Runner};
+use crate::runner::{About, Mark, Place, Shipped};
 use crate::text::clean;
 use atlas_core::{
-    ByLine, Evidence, LineState, LogParser, LogReader, LostReason, ParsedLog, ParsedLogBuilder,
+    ByLine, Evidence, LineState, LogReader as _, LostReason, ParsedLog, ParsedLogBuilder,
     RunOutcome, TestStatus, Totals,
 };
 use line::{Done, Outcome, Package};
 use std::collections::HashMap;
 
 /// The parser.
-#[derive(Debug)]
-pub(crate) struct GoTestSum;
+pub(crate) static GOTESTSUM: Shipped = Shipped::new(
+    "gotestsum",
+    &About {
+        languages: &["go"],
+        commands: &[&["gotestsum"]],
+        contains: &["gotest"],
+        ..About::new(
+            "gotestsum with any `--format`, reruns included",
+            "passing tests of pkgname, dots, testdox and standard-quiet; with these, which \
+             entry of the summary a failing test printed; in testname, a result that \
+             `TestMain` prints",
+        )
+    },
+    mark,
+    || Box::new(ByLine::new(State::new())),
+);
 
-impl LogParser for GoTestSum {
-    fn id(&self) -> &'static str {
-        "gotestsum"
-    }
-
-    fn start(&self) -> Box<dyn LogReader> {
-        Box::new(ByLine::new(State::new()))
-    }
-}
-
-impl Runner for GoTestSum {
-    fn about(&self) -> &'static About {
-        const ABOUT: About = About {
-            languages: &["go"],
-            commands: &[&["gotestsum"]],
-            contains: &["gotest"],
-            ..About::new(
-                "gotestsum with any `--format`, reruns included",
-                "passing tests of pkgname, dots, testdox and standard-quiet; with these, which \
-                 entry of the summary a failing test printed; in testname, a result that \
-                 `TestMain` prints",
-            )
-        };
-        &ABOUT
-    }
-
-    fn mark(&self, line: &[u8], _: &[u8]) -> Option<Mark> {
-        match line.first()? {
-            b'D' if line.starts_with(b"DONE ") => std::str::from_utf8(line)
+fn mark(line: &[u8], _: &[u8]) -> Option<Mark> {
+    match line.first()? {
+        b'D' if line.starts_with(b"DONE ") => std::str::from_utf8(line)
+            .ok()
+            .and_then(line::done)
+            .map(|_| Mark::certain(Place::End, "gotestsum's `DONE N tests in`")),
+        b'=' if line.starts_with(b"=== FAIL: ") || line.starts_with(b"=== SKIP: ") => {
+            std::str::from_utf8(line)
                 .ok()
-                .and_then(line::done)
-                .map(|_| Mark::certain(Place::End, "gotestsum's `DONE N tests in`")),
-            b'=' if line.starts_with(b"=== FAIL: ") || line.starts_with(b"=== SKIP: ") => {
-                std::str::from_utf8(line)
-                    .ok()
-                    .and_then(line::entry)
-                    .map(|_| Mark::certain(Place::Within, "an entry of gotestsum's summary"))
-            }
-            b'P' | b'F' | b'S' | b':' if line.ends_with(b"s)") => std::str::from_utf8(line)
-                .ok()
-                .and_then(line::result)
-                .map(|_| Mark::certain(Place::Within, "gotestsum's `PASS package.Test` line")),
-            _ => None,
+                .and_then(line::entry)
+                .map(|_| Mark::certain(Place::Within, "an entry of gotestsum's summary"))
         }
+        b'P' | b'F' | b'S' | b':' if line.ends_with(b"s)") => std::str::from_utf8(line)
+            .ok()
+            .and_then(line::result)
+            .map(|_| Mark::certain(Place::Within, "gotestsum's `PASS package.Test` line")),
+        _ => None,
     }
 }
 
@@ -203,7 +190,7 @@ struct State {
 impl State {
     fn new() -> Self {
         Self {
-            plain: ByLine::new(gotest::State::new()),
+            plain: ByLine::new(gotest::State::default()),
             line: 0,
             output_of: None,
             group: false,
@@ -345,7 +332,7 @@ impl LineState for State {
         }
         let named = self.names_tests();
         let compact = self.packages[2] > self.packages[0];
-        let mut log = ParsedLogBuilder::new("gotestsum");
+        let mut log = ParsedLogBuilder::default();
         let done = self.summary.done;
         self.record(named, done.map_or(1, |done| done.runs), &mut log);
         if !named && !compact {
@@ -397,9 +384,10 @@ impl LineState for State {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use atlas_core::LogParser as _;
 
     fn read(log: &str) -> ParsedLog {
-        let mut reader = GoTestSum.start();
+        let mut reader = GOTESTSUM.start();
         reader.feed(log.as_bytes());
         reader.finish()
     }

@@ -1,14 +1,13 @@
 //! One line of Ant's `junit` and `junitlauncher` tasks, taken apart.
 
+use crate::edges::behind_any;
 use atlas_core::TestStatus;
 
 /// The text behind `    [junit] `, if the line has that.
 pub(super) fn adorned(line: &[u8]) -> Option<&[u8]> {
     let blanks = line.iter().take_while(|byte| **byte == b' ').count();
     let rest = &line[blanks..];
-    let text = rest
-        .strip_prefix(b"[junit]")
-        .or_else(|| rest.strip_prefix(b"[junitlauncher]"))?;
+    let text = behind_any(rest, &[b"[junit]", b"[junitlauncher]"])?;
     match text.first() {
         None => Some(text),
         Some(b' ') => Some(&text[1..]),
@@ -45,14 +44,12 @@ pub(super) fn totals(text: &str) -> Option<(Counts, Option<&str>)> {
     }
     let end = time.find(|c: char| !c.is_ascii_digit() && !matches!(c, '.' | ','))?;
     let rest = &time[end..];
-    let rest = [" sec(s)", " milli sec(s)", " sec"]
-        .iter()
-        .find_map(|unit| rest.strip_prefix(unit))?;
+    let rest = behind_any(rest, &[" sec(s)", " milli sec(s)", " sec"])?;
     let class = match rest.trim_end() {
         "" => None,
         rest => {
             let (thread, class) = rest.strip_prefix(", Thread: ")?.split_once(", Class: ")?;
-            if thread.is_empty() || !thread.bytes().all(|b| b.is_ascii_digit()) {
+            if !is_number(thread) {
                 return None;
             }
             Some(class)
@@ -105,9 +102,7 @@ fn launched(rest: &str) -> Option<Case<'_>> {
         .or_else(|| rest.split_once(" took "))?;
     let end = rest.find(|c: char| !c.is_ascii_digit())?;
     let rest = &rest[end..];
-    let verdict = rest
-        .strip_prefix(" milli sec(s)")
-        .or_else(|| rest.strip_prefix(" sec(s)"))?;
+    let verdict = behind_any(rest, &[" milli sec(s)", " sec(s)"])?;
     let status = match verdict.trim_start() {
         "" => TestStatus::Passed,
         text if text.starts_with("SKIPPED") || text.starts_with("ABORTED") => TestStatus::Skipped,
@@ -154,9 +149,7 @@ pub(super) fn with_class(name: &str) -> Option<(&str, &str)> {
 
 /// The class and the reason in `TEST com.example.C FAILED (crashed)`.
 pub(super) fn failed(text: &str) -> Option<(&str, &str)> {
-    let rest = text
-        .strip_prefix("TEST ")
-        .or_else(|| text.strip_prefix("Test "))?;
+    let rest = behind_any(text, &["TEST ", "Test "])?;
     let (class, rest) = rest.split_once(' ')?;
     let reason = rest.strip_prefix("FAILED")?.trim();
     (is_class(class) && matches!(reason, "" | "(crashed)" | "(timeout)")).then_some((class, reason))

@@ -12,63 +12,47 @@ mod suite;
 #[cfg(test)]
 mod tests;
 
-use crate::runner::{About, Mark, Place, Runner};
+use crate::runner::{About, Mark, Place, Shipped, by_line};
 use crate::text::clean;
 use atlas_core::{
-    ByLine, Evidence, LineState, LogParser, LogReader, LostReason, ParsedLog, ParsedLogBuilder,
-    RunOutcome, TestStatus, Totals,
+    Evidence, LineState, LostReason, ParsedLog, ParsedLogBuilder, RunOutcome, TestStatus, Totals,
 };
 use suite::{Suite, Suites};
 
 /// `ant test`.
-#[derive(Debug)]
-pub(crate) struct Ant;
+pub(crate) static ANT: Shipped = Shipped::new(
+    "ant",
+    &About {
+        languages: &["java"],
+        aliases: &["ant_junit", "junitlauncher"],
+        commands: &[&["ant"]],
+        contains: &["junitconsole"],
+        ..About::new(
+            "the plain, brief and summary output of `junit` and `junitlauncher`, with and without \
+             the task's name on each line; a formatter that prints `[PASS] name`",
+            "passing tests of the brief formatter; with a summary alone, every test: the class \
+             stands for them; formatters' lines that a test prints while its output is not captured",
+        )
+    },
+    mark,
+    by_line::<State>,
+);
 
-impl LogParser for Ant {
-    fn id(&self) -> &'static str {
-        "ant"
-    }
-
-    fn start(&self) -> Box<dyn LogReader> {
-        Box::new(ByLine::new(State::new()))
-    }
-}
-
-impl Runner for Ant {
-    fn about(&self) -> &'static About {
-        const ABOUT: About = About {
-            languages: &["java"],
-            aliases: &["ant_junit", "junitlauncher"],
-            commands: &[&["ant"]],
-            contains: &["junitconsole"],
-            ..About::new(
-                "the plain, brief and summary output of `junit` and `junitlauncher`, with and without \
-                 the task's name on each line; a formatter that prints `[PASS] name`",
-                "passing tests of the brief formatter; with a summary alone, every test: the class \
-                 stands for them; formatters' lines that a test prints while its output is not captured",
-            )
-        };
-        &ABOUT
-    }
-
-    fn mark(&self, line: &[u8], before: &[u8]) -> Option<Mark> {
-        match line.first()? {
-            b'B' if line.starts_with(b"Buildfile: ") => {
-                Some(Mark::hint(Place::Start, "Ant's `Buildfile:`"))
-            }
-            b'T' if before.starts_with(b"Testsuite: ") && line.starts_with(b"Tests run: ") => {
-                Some(Mark::certain(Place::Within, "a suite of Ant's formatters"))
-            }
-            b' ' | b'[' => {
-                line::adorned(line)?;
-                Some(Mark::certain(Place::Within, "lines of Ant's `[junit]`"))
-            }
-            _ => None,
+fn mark(line: &[u8], before: &[u8]) -> Option<Mark> {
+    match line.first()? {
+        b'B' if line.starts_with(b"Buildfile: ") => Place::Start.hint("Ant's `Buildfile:`"),
+        b'T' if before.starts_with(b"Testsuite: ") && line.starts_with(b"Tests run: ") => {
+            Place::Within.certain("a suite of Ant's formatters")
         }
+        b' ' | b'[' => {
+            line::adorned(line)?;
+            Place::Within.certain("lines of Ant's `[junit]`")
+        }
+        _ => None,
     }
 }
 
-#[derive(Clone)]
+#[derive(Clone, Default)]
 struct State {
     log: ParsedLogBuilder,
     line: usize,
@@ -85,22 +69,6 @@ struct State {
 
 impl State {
     const MAX_LINES: usize = 20;
-
-    fn new() -> Self {
-        Self {
-            log: ParsedLogBuilder::new("ant"),
-            line: 0,
-            adorned: false,
-            suites: Suites::default(),
-            custom: false,
-            target: String::new(),
-            complaints: Vec::new(),
-            lost: Vec::new(),
-            began: false,
-            ended: false,
-            failed: false,
-        }
-    }
 
     fn evidence(&self, text: &str) -> Evidence {
         Evidence::at("log", self.line, text.trim().to_owned())

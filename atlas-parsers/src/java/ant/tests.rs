@@ -1,13 +1,13 @@
 //! Formats that the logs in the corpus do not hold.
 
-use super::Ant;
+use super::ANT;
 use atlas_core::{LogParserExt, LostReason, RunOutcome, TestStatus};
 
 #[test]
 fn a_formatter_that_prints_words_in_brackets_is_read() {
     let log = b"Buildfile: build.xml\n    [junit] [PASS] a.B.c\n    [junit] [FAIL] a.B.d\n    [junit] [ERR] a.B.e\n\
 [PASS] a.B.forged\n\nBUILD SUCCESSFUL\n";
-    let parsed = Ant.parse(log);
+    let parsed = ANT.parse(log);
     let tests: Vec<_> = parsed.tests().into_iter().collect();
     assert_eq!(
         tests,
@@ -28,7 +28,7 @@ fn the_launcher_names_the_class_first() {
 [junitlauncher] Test: later() took 0 milli sec(s) SKIPPED: no\n\
 [junitlauncher] Tests run: 2, Failures: 1, Errors: 0, Skipped: 1, Aborted: 0, Time elapsed: 1 sec(s)\n\n\
 BUILD FAILED\n";
-    let parsed = Ant.parse(log);
+    let parsed = ANT.parse(log);
     let tests: Vec<_> = parsed.tests().into_iter().collect();
     assert_eq!(
         tests,
@@ -44,7 +44,7 @@ BUILD FAILED\n";
 fn what_does_not_compile_is_a_failed_build() {
     let log = b"Buildfile: build.xml\n\ncompile:\n    [javac] src/A.java:3: error: cannot find symbol\n\
     [javac] 1 error\n\nBUILD FAILED\nbuild.xml:4: Compile failed; see the compiler error output for details.\n";
-    let parsed = Ant.parse(log);
+    let parsed = ANT.parse(log);
     assert_eq!(parsed.outcome, RunOutcome::BuildFailed);
     let lost = &parsed.modules_not_loaded[0];
     assert_eq!(

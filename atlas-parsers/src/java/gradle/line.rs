@@ -1,5 +1,6 @@
 //! One line of Gradle, taken apart.
 
+use crate::edges::{before_any, end_of, is_decimal, without_note};
 use atlas_core::TestStatus;
 use memchr::memmem;
 
@@ -27,28 +28,17 @@ pub(super) fn event(line: &str) -> Option<(&str, Event)> {
         b'D' | b'T' | b'R' => {}
         _ => return None,
     }
-    let (head, event) = EVENTS
-        .iter()
-        .find_map(|(word, event)| Some((line.strip_suffix(word)?, *event)))?;
+    let (head, event) = end_of(line, &EVENTS)?;
     (!head.is_empty()).then_some((head, event))
 }
 
 /// The text without ` (1.2s)` or ` (1m 3s)` at its end.
 pub(super) fn without_duration(text: &str) -> &str {
-    let Some(inner) = text.strip_suffix(')') else {
-        return text;
-    };
-    let Some((head, time)) = inner.rsplit_once(" (") else {
-        return text;
-    };
-    let mut units = time.split(' ');
-    let fits = units.all(|unit| {
+    let is_unit = |unit: &str| {
         let number = unit.trim_end_matches(['m', 's', 'h']);
-        !number.is_empty()
-            && number.len() < unit.len()
-            && number.bytes().all(|b| b.is_ascii_digit() || b == b'.')
-    });
-    if fits { head } else { text }
+        number.len() < unit.len() && is_decimal(number)
+    };
+    without_note(text, " (", ")", |time| time.split(' ').all(is_unit)).unwrap_or(text)
 }
 
 /// The path of a test without what names the run and the worker.
@@ -135,9 +125,7 @@ pub(super) fn builds(task: &str) -> bool {
 pub(super) fn totals(line: &str) -> Option<(u64, u64, u64)> {
     let mut parts = line.trim_end().split(", ");
     let first = parts.next()?;
-    let total = first
-        .strip_suffix(" tests completed")
-        .or_else(|| first.strip_suffix(" test completed"))?;
+    let total = before_any(first, &[" tests completed", " test completed"])?;
     let total = total.parse().ok()?;
     let (mut failed, mut skipped) = (0, 0);
     for part in parts {

@@ -16,6 +16,7 @@
 //! Nothing of this is sure before the summary has come, so results wait for it.
 
 use super::line;
+use crate::edges::{begin_of, behind_any};
 use atlas_core::TestStatus;
 
 /// The results of a task, waiting for the plugin's summary.
@@ -90,9 +91,7 @@ impl Logger {
             return None;
         }
         if indent >= 4
-            && let Some((name, status)) = MARKS
-                .iter()
-                .find_map(|(mark, status)| Some((body.strip_prefix(mark)?, *status)))
+            && let Some((name, status)) = begin_of(body, &MARKS)
         {
             self.test(indent / 2 - 1, line::without_duration(name), status);
             return None;
@@ -193,9 +192,7 @@ impl Logger {
 
 /// Reads `FAILURE: Executed 23 tests in 1.2s (8 failed, 4 skipped)`.
 fn executed(body: &str) -> Option<Declared> {
-    let rest = ["SUCCESS: ", "FAILURE: ", "SKIPPED: "]
-        .iter()
-        .find_map(|word| body.strip_prefix(word))?;
+    let rest = behind_any(body, &["SUCCESS: ", "FAILURE: ", "SKIPPED: "])?;
     let rest = rest.strip_prefix("Executed ")?;
     let (total, rest) = rest.split_once(" tests in ")?;
     let mut declared = Declared {

@@ -13,11 +13,10 @@ mod logger;
 #[cfg(test)]
 mod tests;
 
-use crate::runner::{About, Mark, Place, Runner};
+use crate::runner::{About, Mark, Place, Shipped, by_line};
 use crate::text::clean;
 use atlas_core::{
-    ByLine, Evidence, LineState, LogParser, LogReader, LostReason, ParsedLog, ParsedLogBuilder,
-    RunOutcome, TestStatus, Totals,
+    Evidence, LineState, LostReason, ParsedLog, ParsedLogBuilder, RunOutcome, TestStatus, Totals,
 };
 use line::Event;
 use logger::{Declared, Logger};
@@ -25,63 +24,49 @@ use memchr::memmem;
 use std::collections::{BTreeMap, HashSet};
 
 /// `gradle test`, `gradlew check`.
-#[derive(Debug)]
-pub(crate) struct Gradle;
+pub(crate) static GRADLE: Shipped = Shipped::new(
+    "gradle",
+    &About {
+        languages: &["java", "kotlin", "groovy", "scala"],
+        aliases: &["gradle_custom", "gradlew", "gradlew_v1"],
+        commands: &[&["gradle"], &["gradlew"], &["gradlew.bat"]],
+        ..About::new(
+            "events of `testLogging` at any level, plain and rich console; the themes of the \
+             gradle-test-logger plugin",
+            "results whose events the build does not log: by default only failures are named",
+        )
+    },
+    mark,
+    by_line::<State>,
+);
 
-impl LogParser for Gradle {
-    fn id(&self) -> &'static str {
-        "gradle"
-    }
-
-    fn start(&self) -> Box<dyn LogReader> {
-        Box::new(ByLine::new(State::new()))
-    }
-}
-
-impl Runner for Gradle {
-    fn about(&self) -> &'static About {
-        const ABOUT: About = About {
-            languages: &["java", "kotlin", "groovy", "scala"],
-            aliases: &["gradle_custom", "gradlew", "gradlew_v1"],
-            commands: &[&["gradle"], &["gradlew"], &["gradlew.bat"]],
-            ..About::new(
-                "events of `testLogging` at any level, plain and rich console; the themes of the \
-                 gradle-test-logger plugin",
-                "results whose events the build does not log: by default only failures are named",
-            )
-        };
-        &ABOUT
-    }
-
-    fn mark(&self, line: &[u8], before: &[u8]) -> Option<Mark> {
-        match line.first()? {
-            b'>' if line.starts_with(b"> Task :") => {
-                Some(Mark::certain(Place::Within, "a `> Task :` line"))
-            }
-            b'B' if line.starts_with(b"BUILD SUCCESSFUL in ")
-                || line.starts_with(b"BUILD FAILED in ") =>
-            {
-                Some(Mark::certain(Place::End, "Gradle's `BUILD … in`"))
-            }
-            b':' if std::str::from_utf8(line).is_ok_and(|line| line::task(line).is_some())
-                && std::str::from_utf8(before).is_ok_and(|line| line::task(line).is_some()) =>
-            {
-                Some(Mark::certain(Place::Within, "a list of tasks"))
-            }
-            b'E' if line.starts_with(b"Execution failed for task ':") => {
-                Some(Mark::certain(Place::End, "a failed task"))
-            }
-            b'0'..=b'9' if std::str::from_utf8(line).is_ok_and(|l| line::totals(l).is_some()) => {
-                Some(Mark::hint(Place::End, "Gradle's count of tests"))
-            }
-            _ => None,
+fn mark(line: &[u8], before: &[u8]) -> Option<Mark> {
+    match line.first()? {
+        b'>' if line.starts_with(b"> Task :") => Place::Within.certain("a `> Task :` line"),
+        b'B' if line.starts_with(b"BUILD SUCCESSFUL in ")
+            || line.starts_with(b"BUILD FAILED in ") =>
+        {
+            Place::End.certain("Gradle's `BUILD … in`")
         }
+        b':' if std::str::from_utf8(line).is_ok_and(|line| line::task(line).is_some())
+            && std::str::from_utf8(before).is_ok_and(|line| line::task(line).is_some()) =>
+        {
+            Place::Within.certain("a list of tasks")
+        }
+        b'E' if line.starts_with(b"Execution failed for task ':") => {
+            Place::End.certain("a failed task")
+        }
+        b'0'..=b'9' if std::str::from_utf8(line).is_ok_and(|l| line::totals(l).is_some()) => {
+            Place::End.hint("Gradle's count of tests")
+        }
+        _ => None,
     }
 }
 
 /// What is below `* What went wrong:`.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
 enum Wrong {
+    #[default]
     No,
     /// The next line says what failed.
     Expected,
@@ -98,7 +83,7 @@ struct Counted {
     skipped: u64,
 }
 
-#[derive(Clone)]
+#[derive(Clone, Default)]
 struct State {
     log: ParsedLogBuilder,
     line: usize,
@@ -122,27 +107,6 @@ struct State {
 
 impl State {
     const MAX_LINES: usize = 20;
-
-    fn new() -> Self {
-        Self {
-            log: ParsedLogBuilder::new("gradle"),
-            line: 0,
-            task: String::new(),
-            project: String::new(),
-            tested: HashSet::new(),
-            complaints: BTreeMap::new(),
-            lost: Vec::new(),
-            wrong: Wrong::No,
-            logger: Logger::default(),
-            started: BTreeMap::new(),
-            counted: Counted::default(),
-            began: false,
-            ended: false,
-            unconfigured: false,
-            timed_out: false,
-            agrees: None,
-        }
-    }
 
     fn evidence(&self, text: &str) -> Evidence {
         Evidence::at("log", self.line, text.to_owned())

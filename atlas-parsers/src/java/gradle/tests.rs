@@ -1,11 +1,11 @@
 //! Formats that the logs in the corpus do not hold.
 
-use super::Gradle;
+use super::GRADLE;
 use atlas_core::{LogParserExt, LostReason, RunOutcome, TestStatus};
 use std::collections::BTreeMap;
 
 fn tests(log: &str) -> BTreeMap<String, TestStatus> {
-    let parsed = Gradle.parse(log.as_bytes());
+    let parsed = GRADLE.parse(log.as_bytes());
     let tests = parsed.tests();
     tests
         .into_iter()
@@ -99,7 +99,7 @@ Execution failed for task ':lib:compileTestKotlin'.
 
 BUILD FAILED in 3s
 ";
-    let parsed = Gradle.parse(log.as_bytes());
+    let parsed = GRADLE.parse(log.as_bytes());
     assert_eq!(parsed.outcome, RunOutcome::Completed);
     assert_eq!(parsed.tests().len(), 1);
     assert_eq!(
@@ -134,7 +134,7 @@ Execution failed for task ':test'.
 
 BUILD FAILED in 3s
 ";
-    let parsed = Gradle.parse(log.as_bytes());
+    let parsed = GRADLE.parse(log.as_bytes());
     assert_eq!(parsed.outcome, RunOutcome::Crashed);
     assert_eq!(parsed.in_flight, ["com.example.A > b"]);
 }

@@ -15,67 +15,50 @@ mod found;
 mod node;
 
 use crate::java::compiler::Compiler;
-use crate::runner::{About, Mark, Place, Runner};
+use crate::runner::{About, Mark, Place, Shipped, by_line};
 use crate::text::clean;
-use atlas_core::{
-    ByLine, LineState, LogParser, LogReader, ParsedLog, ParsedLogBuilder, RunOutcome, TestStatus,
-    Totals,
-};
+use atlas_core::{LineState, ParsedLog, ParsedLogBuilder, RunOutcome, TestStatus, Totals};
 use found::{Feed, Flat, Found, Tree, Verbose};
 
 /// `java -jar junit-platform-console-standalone.jar`.
-#[derive(Debug)]
-pub(crate) struct JunitConsole;
+pub(crate) static JUNITCONSOLE: Shipped = Shipped::new(
+    "junitconsole",
+    &About {
+        languages: &["java", "kotlin", "groovy"],
+        aliases: &["junit_console", "consolelauncher", "junit5"],
+        commands: &[&["org.junit.platform.console.ConsoleLauncher"]],
+        ..About::new(
+            "`ConsoleLauncher` with any `--details` and theme",
+            "passing tests with `--details=summary` or `none`; classes of the same simple name \
+             in a tree; where a name ends that holds ` ✘ ` itself",
+        )
+    },
+    mark,
+    by_line::<State>,
+);
 
-impl LogParser for JunitConsole {
-    fn id(&self) -> &'static str {
-        "junitconsole"
-    }
-
-    fn start(&self) -> Box<dyn LogReader> {
-        Box::new(ByLine::new(State::new()))
-    }
-}
-
-impl Runner for JunitConsole {
-    fn about(&self) -> &'static About {
-        const ABOUT: About = About {
-            languages: &["java", "kotlin", "groovy"],
-            aliases: &["junit_console", "consolelauncher", "junit5"],
-            commands: &[&["org.junit.platform.console.ConsoleLauncher"]],
-            ..About::new(
-                "`ConsoleLauncher` with any `--details` and theme",
-                "passing tests with `--details=summary` or `none`; classes of the same simple name \
-                 in a tree; where a name ends that holds ` ✘ ` itself",
-            )
-        };
-        &ABOUT
-    }
-
-    fn mark(&self, line: &[u8], _: &[u8]) -> Option<Mark> {
-        match line.first()? {
-            b'[' if line.ends_with(b" containers found      ]") => Some(Mark::certain(
-                Place::End,
-                "the summary of the JUnit Platform",
-            )),
-            b'T' if line.starts_with(b"Thanks for using JUnit!") => Some(Mark::certain(
-                Place::Start,
-                "the banner of the JUnit Platform's launcher",
-            )),
-            b'T' if line.starts_with(b"Test plan execution started. Number of static tests: ")
-                || line.starts_with(b"Test execution started. Number of static tests: ") =>
-            {
-                Some(Mark::certain(Place::Start, "the launcher's count of tests"))
-            }
-            0xe2 if line == "╷".as_bytes() => Some(Mark::hint(Place::Start, "a tree's root")),
-            _ => None,
+fn mark(line: &[u8], _: &[u8]) -> Option<Mark> {
+    match line.first()? {
+        b'[' if line.ends_with(b" containers found      ]") => {
+            Place::End.certain("the summary of the JUnit Platform")
         }
+        b'T' if line.starts_with(b"Thanks for using JUnit!") => {
+            Place::Start.certain("the banner of the JUnit Platform's launcher")
+        }
+        b'T' if line.starts_with(b"Test plan execution started. Number of static tests: ")
+            || line.starts_with(b"Test execution started. Number of static tests: ") =>
+        {
+            Place::Start.certain("the launcher's count of tests")
+        }
+        0xe2 if line == "╷".as_bytes() => Place::Start.hint("a tree's root"),
+        _ => None,
     }
 }
 
 /// What is being listed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 enum Part {
+    #[default]
     Outside,
     Tree,
     Verbose,
@@ -97,7 +80,7 @@ struct Counts {
     failed: u64,
 }
 
-#[derive(Clone)]
+#[derive(Clone, Default)]
 struct State {
     log: ParsedLogBuilder,
     line: usize,
@@ -113,29 +96,10 @@ struct State {
     counts: Counts,
     began: bool,
     finished: u32,
-    agrees: bool,
+    disagrees: bool,
 }
 
 impl State {
-    fn new() -> Self {
-        Self {
-            log: ParsedLogBuilder::new("junitconsole"),
-            line: 0,
-            compiler: Compiler::default(),
-            part: Part::Outside,
-            tree: None,
-            verbose: None,
-            flat: None,
-            feed: Feed::default(),
-            failures: Vec::new(),
-            candidate: None,
-            counts: Counts::default(),
-            began: false,
-            finished: 0,
-            agrees: true,
-        }
-    }
-
     fn is_root(text: &str) -> bool {
         text.ends_with('╷') || text == "."
     }
@@ -282,9 +246,9 @@ impl State {
                 .saturating_sub(TestStatus::ALL.into_iter().map(totals).sum::<u64>());
             let failed = totals(TestStatus::Failed);
             let all_named = passed > 0 || counts.successful == 0;
-            self.agrees = (!all_named || passed.abs_diff(counts.successful) <= twice)
-                && failed >= counts.failed.saturating_sub(twice)
-                && failed <= counts.failed.saturating_add(counts.failed_containers);
+            self.disagrees = all_named && passed.abs_diff(counts.successful) > twice
+                || failed < counts.failed.saturating_sub(twice)
+                || failed > counts.failed.saturating_add(counts.failed_containers);
         }
     }
 
@@ -396,8 +360,7 @@ impl LineState for State {
             RunOutcome::Completed
         };
         if self.counts.any {
-            let agrees = self.agrees;
-            self.log.set_consistent(agrees);
+            self.log.set_consistent(!self.disagrees);
         }
         self.log.finish(outcome)
     }

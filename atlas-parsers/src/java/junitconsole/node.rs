@@ -1,5 +1,6 @@
 //! One line of a tree.
 
+use crate::edges::{before_any, behind_any, is_number, without_note};
 use atlas_core::TestStatus;
 
 /// A node: what stands behind `│  ├─ `.
@@ -31,7 +32,7 @@ pub(super) fn node(line: &str) -> Option<Node<'_>> {
                     last: *last,
                 });
             }
-            let Some(inner) = units.iter().find_map(|unit| rest.strip_prefix(unit)) else {
+            let Some(inner) = behind_any(rest, &units) else {
                 break;
             };
             rest = inner;
@@ -60,9 +61,7 @@ pub(super) fn caption(text: &str) -> Option<(&str, TestStatus)> {
         (&text[..at], status)
     } else {
         let text = text.trim_end();
-        let passed = text
-            .strip_suffix(" ✔")
-            .or_else(|| text.strip_suffix(" [OK]"));
+        let passed = before_any(text, &[" ✔", " [OK]"]);
         match passed {
             Some(name) => (name, TestStatus::Passed),
             None => FAILING
@@ -76,12 +75,6 @@ pub(super) fn caption(text: &str) -> Option<(&str, TestStatus)> {
 
 /// The name without the ` 12345 ms` that a test of more than ten seconds bears.
 fn without_duration(name: &str) -> &str {
-    let Some((head, number)) = name
-        .strip_suffix(" ms")
-        .and_then(|head| head.rsplit_once(' '))
-    else {
-        return name;
-    };
-    let slow = number.len() >= 5 && number.bytes().all(|b| b.is_ascii_digit());
-    if slow { head } else { name }
+    let slow = |number: &str| number.len() >= 5 && is_number(number);
+    without_note(name, " ", " ms", slow).unwrap_or(name)
 }

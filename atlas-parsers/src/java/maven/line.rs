@@ -1,5 +1,6 @@
 //! One line of Maven or Surefire, taken apart.
 
+use crate::edges::behind_any;
 use atlas_core::TestStatus;
 use memchr::memmem;
 
@@ -159,9 +160,7 @@ pub(super) fn totals(text: &[u8]) -> Option<TotalsLine<'_>> {
     let class = match rest.trim_end() {
         "" => None,
         rest => {
-            let named = rest
-                .strip_prefix(" -- in ")
-                .or_else(|| rest.strip_prefix(" - in "))?;
+            let named = behind_any(rest, &[" -- in ", " - in "])?;
             Some(named)
         }
     };
@@ -199,8 +198,7 @@ fn after_time(text: &str) -> Option<&str> {
         return None;
     }
     let rest = &text[end..];
-    rest.strip_prefix(" sec")
-        .or_else(|| rest.strip_prefix(" s"))
+    behind_any(rest, &[" sec", " s"])
 }
 
 /// A line that names one test.

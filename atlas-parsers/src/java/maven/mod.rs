@@ -19,12 +19,9 @@ mod single;
 mod tests;
 mod tree;
 
-use crate::runner::{About, Mark, Place, Runner};
+use crate::runner::{About, Mark, Place, Shipped, by_line};
 use crate::text::clean;
-use atlas_core::{
-    ByLine, Evidence, LineState, LogParser, LogReader, ParsedLog, ParsedLogBuilder, RunOutcome,
-    Totals,
-};
+use atlas_core::{Evidence, LineState, ParsedLog, ParsedLogBuilder, RunOutcome, Totals};
 use build::Build;
 use line::{Counts, Logged, TotalsLine};
 use memchr::memmem;
@@ -34,90 +31,78 @@ use std::collections::HashSet;
 use tree::Tree;
 
 /// `mvn test`, `mvn verify`.
-#[derive(Debug)]
-pub(crate) struct Maven;
+pub(crate) static MAVEN: Shipped = Shipped::new(
+    "maven",
+    &About {
+        languages: &["java", "kotlin", "scala", "groovy"],
+        aliases: &[
+            "surefire",
+            "failsafe",
+            "maven_surefire3",
+            "maven_v2",
+            "java_mvn",
+            "java_mvn_v2",
+            "mvn",
+        ],
+        commands: &[&["mvn"], &["mvnw"], &["mvnd"]],
+        ..About::new(
+            "Surefire and Failsafe 2.x and 3.x, brief and plain, with and without levels; reruns; \
+             the JUnit 5 tree reporter; one traced `mvn -Dtest=…` a test",
+            "passing tests of the brief format: the class stands for them; the nested class of a \
+             passing test in Surefire 2; the names of skipped tests in Surefire 3; which module a \
+             class belongs to when modules are built in parallel",
+        )
+    },
+    mark,
+    by_line::<State>,
+);
 
-impl LogParser for Maven {
-    fn id(&self) -> &'static str {
-        "maven"
+fn mark(line: &[u8], before: &[u8]) -> Option<Mark> {
+    if !matches!(line.first()?, b'[' | b' ' | b'T' | b'R' | b'0'..=b'9') {
+        return None;
     }
-
-    fn start(&self) -> Box<dyn LogReader> {
-        Box::new(ByLine::new(State::new()))
+    let logged = line::logged(line);
+    let text = logged.text;
+    if text == b" T E S T S" && line::logged(before).text.starts_with(b"-----") {
+        return Place::Start.certain("Surefire's ` T E S T S`");
     }
-}
-
-impl Runner for Maven {
-    fn about(&self) -> &'static About {
-        const ABOUT: About = About {
-            languages: &["java", "kotlin", "scala", "groovy"],
-            aliases: &[
-                "surefire",
-                "failsafe",
-                "maven_surefire3",
-                "maven_v2",
-                "java_mvn",
-                "java_mvn_v2",
-                "mvn",
-            ],
-            commands: &[&["mvn"], &["mvnw"], &["mvnd"]],
-            ..About::new(
-                "Surefire and Failsafe 2.x and 3.x, brief and plain, with and without levels; reruns; \
-                 the JUnit 5 tree reporter; one traced `mvn -Dtest=…` a test",
-                "passing tests of the brief format: the class stands for them; the nested class of a \
-                 passing test in Surefire 2; the names of skipped tests in Surefire 3; which module a \
-                 class belongs to when modules are built in parallel",
-            )
-        };
-        &ABOUT
+    if !logged.level {
+        return None;
     }
-
-    fn mark(&self, line: &[u8], before: &[u8]) -> Option<Mark> {
-        if !matches!(line.first()?, b'[' | b' ' | b'T' | b'R' | b'0'..=b'9') {
-            return None;
-        }
-        let logged = line::logged(line);
-        let text = logged.text;
-        if text == b" T E S T S" && line::logged(before).text.starts_with(b"-----") {
-            return Some(Mark::certain(Place::Start, "Surefire's ` T E S T S`"));
-        }
-        if !logged.level {
-            return None;
-        }
-        if text.starts_with(b"Tests run: ") && line::totals(text).is_some_and(|t| t.class.is_some())
-        {
-            // No proof: Maven has ` T E S T S` before it, unless the log is a part of one.
-            return Some(Mark::hint(Place::Within, "Surefire's totals of a class"));
-        }
-        if text == b"Scanning for projects..." {
-            return Some(Mark::hint(Place::Start, "Maven's first line"));
-        }
-        if matches!(text, b"BUILD SUCCESS" | b"BUILD FAILURE") {
-            return Some(Mark::hint(Place::End, "Maven's verdict"));
-        }
-        None
+    if text.starts_with(b"Tests run: ") && line::totals(text).is_some_and(|t| t.class.is_some()) {
+        // No proof: Maven has ` T E S T S` before it, unless the log is a part of one.
+        return Place::Within.hint("Surefire's totals of a class");
     }
+    if text == b"Scanning for projects..." {
+        return Place::Start.hint("Maven's first line");
+    }
+    if matches!(text, b"BUILD SUCCESS" | b"BUILD FAILURE") {
+        return Place::End.hint("Maven's verdict");
+    }
+    None
 }
 
 /// Whether the runner's lines bear a level.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 enum Style {
+    #[default]
     Unknown,
     Levels,
     Bare,
 }
 
 /// Where in a module's run a line stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 enum Part {
     /// No tests are being run.
+    #[default]
     Outside,
     Tests,
     /// From `Results:` to the module's totals.
     Summary,
 }
 
-#[derive(Clone)]
+#[derive(Clone, Default)]
 struct State {
     log: ParsedLogBuilder,
     line: usize,
@@ -151,34 +136,6 @@ struct State {
 }
 
 impl State {
-    fn new() -> Self {
-        Self {
-            log: ParsedLogBuilder::new("maven"),
-            line: 0,
-            style: Style::Unknown,
-            announced: false,
-            banner: false,
-            part: Part::Outside,
-            run: Run::default(),
-            told: None,
-            tree: Tree::default(),
-            build: Build::default(),
-            flakes: false,
-            dashes: false,
-            parallel: false,
-            single: None,
-            began: false,
-            verdict: None,
-            ended: false,
-            open_left: Vec::new(),
-            lost: false,
-            disagrees: false,
-            compared: false,
-            tested: HashSet::new(),
-            declared: Counts::default(),
-        }
-    }
-
     fn module(&self) -> &str {
         if self.parallel {
             ""

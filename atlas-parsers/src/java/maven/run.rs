@@ -1,6 +1,7 @@
 //! One module's test run: its classes and what they printed.
 
 use super::line::{self, Counts, MethodLine};
+use crate::edges::is_number;
 use atlas_core::{Names, TestStatus};
 use std::collections::HashSet;
 
@@ -291,7 +292,7 @@ impl Run {
         if let Some(run) = text.strip_prefix(b"  Run ") {
             let mut parts = run.splitn(2, |byte| *byte == b':');
             let number = parts.next().unwrap_or_default();
-            if !number.is_empty() && number.iter().all(u8::is_ascii_digit) {
+            if is_number(number) {
                 if number != b"1" {
                     self.merged = self.merged.saturating_add(1);
                 }

@@ -1,6 +1,6 @@
 //! What a test can make this parser believe, and what it cannot.
 
-use super::Maven;
+use super::MAVEN;
 use atlas_core::{LogParserExt, LostReason, RunOutcome, TestStatus};
 
 const HEAD: &str = "\
@@ -28,7 +28,7 @@ fn a_class_that_a_test_announces_is_in_no_totals() {
 Tests run: 7, Failures: 0, Errors: 0, Skipped: 0, Time elapsed: 1 s -- in a.B\n\
 [INFO] Tests run: 2, Failures: 0, Errors: 0, Skipped: 0, Time elapsed: 1 s -- in a.B\n{TAIL}"
     );
-    let parsed = Maven.parse(log.as_bytes());
+    let parsed = MAVEN.parse(log.as_bytes());
     assert_eq!(
         parsed.tests().into_iter().collect::<Vec<_>>(),
         [("a.B", TestStatus::Passed)]
@@ -45,7 +45,7 @@ fn totals_of_the_module_that_a_test_prints_end_nothing() {
 [INFO] Tests run: 9, Failures: 0, Errors: 0, Skipped: 0\n\
 [INFO] Tests run: 2, Failures: 0, Errors: 0, Skipped: 0, Time elapsed: 1 s -- in a.B\n{TAIL}"
     );
-    let parsed = Maven.parse(log.as_bytes());
+    let parsed = MAVEN.parse(log.as_bytes());
     assert_eq!(
         parsed.tests().into_iter().collect::<Vec<_>>(),
         [("a.B", TestStatus::Passed)]
@@ -65,7 +65,7 @@ fn a_command_that_ran_nothing_says_nothing_of_its_test() {
 [INFO] ------------------------------------------------------------------------
 [ERROR] Failed to execute goal g:maven-compiler-plugin:3.1:compile (x) on project app: Compilation failure
 ";
-    let parsed = Maven.parse(log.as_bytes());
+    let parsed = MAVEN.parse(log.as_bytes());
     assert!(parsed.is_empty());
     assert_eq!(parsed.outcome, RunOutcome::BuildFailed);
     assert_eq!(parsed.modules_not_loaded[0].module, "app");
@@ -79,7 +79,7 @@ fn a_class_that_a_test_prints_as_begun_is_not_lost() {
         "{HEAD}[INFO] Running a.B\n[INFO] Running prices\n\
 [INFO] Tests run: 2, Failures: 0, Errors: 0, Skipped: 0, Time elapsed: 1 s -- in a.B\n{TAIL}"
     );
-    let parsed = Maven.parse(log.as_bytes());
+    let parsed = MAVEN.parse(log.as_bytes());
     assert_eq!(parsed.outcome, RunOutcome::Completed);
 }
 
@@ -117,7 +117,7 @@ fn classes_behind_totals_that_a_test_prints_are_in_no_totals() {
 [INFO] ------------------------------------------------------------------------
 "
     );
-    let parsed = Maven.parse(log.as_bytes());
+    let parsed = MAVEN.parse(log.as_bytes());
     let tests: Vec<_> = parsed.tests().into_iter().collect();
     assert_eq!(tests, [("a.Cart.pays", TestStatus::Failed)]);
     assert_eq!(parsed.consistent, Some(true));

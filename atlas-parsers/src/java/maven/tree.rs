@@ -7,6 +7,7 @@
 //! [INFO] |     '-- [XX] breaks - 0.01 s
 //! ```
 
+use crate::edges::{begin_of, behind_any, is_decimal, without_note};
 use atlas_core::TestStatus;
 
 /// The trees of one module's run.
@@ -47,23 +48,20 @@ impl Tree {
         let mut depth = 0;
         let mut rest = text;
         loop {
-            if let Some(inner) = strip_any(rest, &["|  ", "│  ", "   "]) {
+            if let Some(inner) = behind_any(rest, &["|  ", "│  ", "   "]) {
                 depth += 1;
                 rest = inner;
                 continue;
             }
             break;
         }
-        let Some(body) = strip_any(rest, &["+--", "'--", "├─ ", "└─ "]) else {
+        let Some(body) = behind_any(rest, &["+--", "'--", "├─ ", "└─ "]) else {
             return false;
         };
         let Some(body) = without_time(body) else {
             return false;
         };
-        if let Some((name, status)) = STATUSES
-            .iter()
-            .find_map(|(mark, status)| Some((body.strip_prefix(mark)?, *status)))
-        {
+        if let Some((name, status)) = begin_of(body, &STATUSES) {
             if depth == 0 || self.classes.is_empty() || name.is_empty() {
                 return false;
             }
@@ -82,7 +80,7 @@ impl Tree {
             self.found.push((id, status));
             return true;
         }
-        let class = strip_any(body, &[".--", ",--", "┬─ ", "---", "── "]).unwrap_or(body);
+        let class = behind_any(body, &[".--", ",--", "┬─ ", "---", "── "]).unwrap_or(body);
         if class.is_empty() || depth > self.classes.len() || depth >= Self::MAX_DEPTH {
             return false;
         }
@@ -98,17 +96,11 @@ impl Tree {
     }
 }
 
-fn strip_any<'a>(text: &'a str, prefixes: &[&str]) -> Option<&'a str> {
-    prefixes.iter().find_map(|prefix| text.strip_prefix(prefix))
-}
-
 /// The name in front of ` - 0.03 s` or ` - 0.03s`.
 fn without_time(text: &str) -> Option<&str> {
-    let (name, time) = text.rsplit_once(" - ")?;
-    let number = time.strip_suffix('s')?.trim_end();
-    let number = number.trim_end_matches(['s', ' ']);
-    let fits = !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit() || b == b'.');
-    fits.then_some(name)
+    without_note(text, " - ", "s", |time| {
+        is_decimal(time.trim_end().trim_end_matches(['s', ' ']))
+    })
 }
 
 /// A skipped test's name without the reason behind it: `name (reason)`.

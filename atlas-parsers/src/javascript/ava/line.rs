@@ -1,5 +1,6 @@
 //! Lines of AVA's reporters.
 
+use crate::edges::{is_decimal, without_note};
 use atlas_core::LostReason;
 
 /// What the mark before a title says.
@@ -61,26 +62,15 @@ pub(super) fn result(body: &str) -> Option<ResultLine<'_>> {
 /// Removes ` (119ms)`, ` (1.2s)`, ` (1m 2.5s)`. AVA prints no time below a tenth of a second, so
 /// that `(12ms)` is the title's own.
 pub(super) fn without_duration(title: &str) -> &str {
-    let Some((head, inside)) = title.rsplit_once(" (") else {
-        return title;
-    };
-    let Some(inside) = inside.strip_suffix(')') else {
-        return title;
-    };
-    if let Some(number) = inside.strip_suffix("ms") {
-        let slow = number.parse::<f64>().is_ok_and(|ms| ms >= 100.0);
-        let digits = number.bytes().all(|b| b.is_ascii_digit() || b == b'.');
-        return if slow && digits { head } else { title };
-    }
     let is_part = |part: &str| {
         let unit = part.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
         unit.len() < part.len() && !part.starts_with('.') && matches!(unit, "s" | "m" | "h" | "d")
     };
-    if inside.split(' ').all(is_part) {
-        head
-    } else {
-        title
-    }
+    let is_time = |time: &str| match time.strip_suffix("ms") {
+        Some(number) => is_decimal(number) && number.parse::<f64>().is_ok_and(|ms| ms >= 100.0),
+        None => time.split(' ').all(is_part),
+    };
+    without_note(title, " (", ")", is_time).unwrap_or(title)
 }
 
 /// What the runner says of a test file.

@@ -12,92 +12,65 @@ mod line;
 mod run;
 mod tap;
 
-use crate::runner::{About, Mark, Place, Runner};
+use crate::runner::{About, Mark, Place, Shipped, by_line};
 use crate::text::clean;
-use atlas_core::{
-    ByLine, LineState, LogParser, LogReader, ParsedLog, ParsedLogBuilder, RunOutcome,
-};
+use atlas_core::{LineState, ParsedLog, ParsedLogBuilder, RunOutcome};
 use run::{Run, Sum};
 
 /// AVA.
-#[derive(Debug)]
-pub(crate) struct Ava;
+pub(crate) static AVA: Shipped = Shipped::new(
+    "ava",
+    &About {
+        languages: &["javascript", "typescript"],
+        commands: &[&["ava"]],
+        // Its own reporter.
+        contains: &["tap"],
+        ..About::new(
+            "the default, verbose, mini and TAP reporters of AVA 0.15 to 6",
+            "passing tests of the mini reporter; known failures of AVA 3 without colours; the \
+             exact title of a failure in a log that stops before the list of failures",
+        )
+    },
+    mark,
+    by_line::<State>,
+);
 
-impl LogParser for Ava {
-    fn id(&self) -> &'static str {
-        "ava"
-    }
-
-    fn start(&self) -> Box<dyn LogReader> {
-        Box::new(ByLine::new(State::default()))
-    }
-}
-
-impl Runner for Ava {
-    fn about(&self) -> &'static About {
-        const ABOUT: About = About {
-            languages: &["javascript", "typescript"],
-            commands: &[&["ava"]],
-            // Its own reporter.
-            contains: &["tap"],
-            ..About::new(
-                "the default, verbose, mini and TAP reporters of AVA 0.15 to 6",
-                "passing tests of the mini reporter; known failures of AVA 3 without colours; the \
-                 exact title of a failure in a log that stops before the list of failures",
-            )
-        };
-        &ABOUT
-    }
-
-    fn mark(&self, line: &[u8], before: &[u8]) -> Option<Mark> {
-        let Some(body) = line.strip_prefix(b"  ") else {
-            return tap::mark(line);
-        };
-        match body.first()? {
-            0xe2 => {
-                let text = std::str::from_utf8(body).ok()?;
-                let worded = line::result(text).is_some_and(|result| result.worded);
-                worded.then_some(Mark::certain(
-                    Place::Within,
-                    "a `✘ [fail]:` or `✔ [expected fail]` line",
-                ))
-            }
-            b'-' => (body.starts_with(b"- [skip] ") || body.starts_with(b"- [todo] "))
-                .then_some(Mark::hint(Place::Within, "a `- [skip]` line")),
-            b'0'..=b'9' => {
-                let text = std::str::from_utf8(body).ok()?;
-                let (_, _, short) = line::count(text)?;
-                let rule = before == "  ─".as_bytes();
-                match (short, rule) {
-                    (false, true) => Some(Mark::certain(Place::End, "counts below a rule")),
-                    (false, false) => Some(Mark::hint(Place::End, "`N tests passed`")),
-                    _ => None,
-                }
-            }
-            _ => None,
+fn mark(line: &[u8], before: &[u8]) -> Option<Mark> {
+    let Some(body) = line.strip_prefix(b"  ") else {
+        return tap::mark(line);
+    };
+    match body.first()? {
+        0xe2 => {
+            let text = std::str::from_utf8(body).ok()?;
+            let worded = line::result(text).is_some_and(|result| result.worded);
+            worded.then_some(Mark::certain(
+                Place::Within,
+                "a `✘ [fail]:` or `✔ [expected fail]` line",
+            ))
         }
+        b'-' => (body.starts_with(b"- [skip] ") || body.starts_with(b"- [todo] "))
+            .then_some(Mark::hint(Place::Within, "a `- [skip]` line")),
+        b'0'..=b'9' => {
+            let text = std::str::from_utf8(body).ok()?;
+            let (_, _, short) = line::count(text)?;
+            let rule = before == "  ─".as_bytes();
+            match (short, rule) {
+                (false, true) => Place::End.certain("counts below a rule"),
+                (false, false) => Place::End.hint("`N tests passed`"),
+                _ => None,
+            }
+        }
+        _ => None,
     }
 }
 
-#[derive(Clone)]
+#[derive(Clone, Default)]
 struct State {
     log: ParsedLogBuilder,
     line: usize,
     run: Run,
     sum: Sum,
     tap: tap::Tap,
-}
-
-impl Default for State {
-    fn default() -> Self {
-        Self {
-            log: ParsedLogBuilder::new("ava"),
-            line: 0,
-            run: Run::default(),
-            sum: Sum::default(),
-            tap: tap::Tap::default(),
-        }
-    }
 }
 
 impl LineState for State {

@@ -1,6 +1,7 @@
 //! One run of AVA's console reporters.
 
 use super::line::{self, Count, Kind, ResultLine, Said};
+use crate::edges::before_any;
 use atlas_core::{Evidence, LostReason, ParsedLogBuilder, TestStatus, Totals};
 use std::collections::HashSet;
 
@@ -560,8 +561,6 @@ fn without_message(text: &str) -> &str {
         " Test function returned a rejected promise",
     ];
     let text = text.trim_end();
-    let own = MESSAGES
-        .iter()
-        .find_map(|message| text.strip_suffix(message));
+    let own = before_any(text, &MESSAGES);
     own.unwrap_or(text)
 }

@@ -22,7 +22,7 @@ pub(super) fn mark(line: &[u8]) -> Option<Mark> {
         && let Some(Said::Lost(file, LostReason::Crashed)) = line::said(title)
         && file.contains('.')
     {
-        return Some(Mark::certain(Place::Within, "a TAP point for a lost file"));
+        return Place::Within.certain("a TAP point for a lost file");
     }
     // The file is a part of the title.
     title

@@ -1,5 +1,6 @@
 //! Single lines of `bun test`.
 
+use crate::edges::{begin_of, behind_any, is_decimal, is_number, without_note};
 use atlas_core::TestStatus;
 use std::path::Path;
 
@@ -17,9 +18,7 @@ const SIGNS: [(&str, TestStatus); 8] = [
 
 /// A result: the suites and the title as they are printed, and what became of the test.
 pub(super) fn result(line: &str) -> Option<(&str, TestStatus)> {
-    let (rest, status) = SIGNS
-        .iter()
-        .find_map(|(sign, status)| Some((line.strip_prefix(sign)?, *status)))?;
+    let (rest, status) = begin_of(line, &SIGNS)?;
     let title = untried(untimed(rest));
     (!title.is_empty()).then_some((title, status))
 }
@@ -38,11 +37,7 @@ pub(super) fn glued(line: &str) -> Option<&str> {
 
 /// The title without the time behind it, which the quickest tests have not.
 fn untimed(text: &str) -> &str {
-    let time = text.rsplit_once(" [");
-    match time.filter(|(_, time)| is_time(time)) {
-        Some((title, _)) => title,
-        None => text,
-    }
+    without_note(text, " [", "", is_time).unwrap_or(text)
 }
 
 /// `0.12ms]`
@@ -51,7 +46,7 @@ fn is_time(text: &str) -> bool {
         return false;
     };
     let number = number.strip_suffix('m').unwrap_or(number);
-    number.contains('.') && number.bytes().all(|b| b.is_ascii_digit() || b == b'.')
+    number.contains('.') && is_decimal(number)
 }
 
 /// The title without ` (attempt 3)`, which a test has that passed when it was tried again.
@@ -90,14 +85,10 @@ pub(super) fn is_header(line: &[u8]) -> bool {
 pub(super) fn ran(line: &[u8]) -> Option<u64> {
     let line = std::str::from_utf8(line.strip_prefix(b"Ran ")?).ok()?;
     let (tests, rest) = line.split_once(' ')?;
-    let rest = rest
-        .strip_prefix("tests across ")
-        .or_else(|| rest.strip_prefix("test across "))?;
+    let rest = behind_any(rest, &["tests across ", "test across "])?;
     let (files, rest) = rest.split_once(' ')?;
     files.parse::<u64>().ok()?;
-    let time = rest
-        .strip_prefix("files. [")
-        .or_else(|| rest.strip_prefix("file. ["))?;
+    let time = behind_any(rest, &["files. [", "file. ["])?;
     is_time(time.trim_end()).then(|| tests.parse().ok())?
 }
 
@@ -149,7 +140,7 @@ pub(super) fn is_list(line: &str) -> bool {
 /// A line of the code that an error shows: ` 7 | code`.
 pub(super) fn is_code(line: &str) -> bool {
     let number = line.split_once(" | ").map(|(number, _)| number.trim());
-    number.is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()))
+    number.is_some_and(is_number)
 }
 
 /// `error: message`, `TypeError: message`

@@ -10,51 +10,35 @@
 mod line;
 
 use super::sum::Sum;
-use crate::runner::{About, Mark, Place, Runner};
+use crate::runner::{About, Mark, Place, Shipped, by_line};
 use crate::text::clean;
 use atlas_core::{
-    ByLine, Evidence, LineState, LogParser, LogReader, LostReason, ParsedLog, ParsedLogBuilder,
-    TestStatus, Totals,
+    Evidence, LineState, LostReason, ParsedLog, ParsedLogBuilder, TestStatus, Totals,
 };
 
 /// `bun test`.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Bun;
+pub(crate) static BUN: Shipped = Shipped::new(
+    "bun",
+    &About {
+        languages: &["javascript", "typescript"],
+        commands: &[&["bun", "test"]],
+        ..About::new(
+            "the default and dots reporters of `bun test` 1",
+            "passing tests of dots and of `--only-failures`; which of two lines is real where a \
+             test prints a result; the lines of a title behind the first; whether a title that \
+             ends like a time does",
+        )
+    },
+    mark,
+    by_line::<State>,
+);
 
-impl LogParser for Bun {
-    fn id(&self) -> &'static str {
-        "bun"
-    }
-
-    fn start(&self) -> Box<dyn LogReader> {
-        Box::new(ByLine::new(State::default()))
-    }
-}
-
-impl Runner for Bun {
-    fn about(&self) -> &'static About {
-        const ABOUT: About = About {
-            languages: &["javascript", "typescript"],
-            commands: &[&["bun", "test"]],
-            ..About::new(
-                "the default and dots reporters of `bun test` 1",
-                "passing tests of dots and of `--only-failures`; which of two lines is real where a \
-                 test prints a result; the lines of a title behind the first; whether a title that \
-                 ends like a time does",
-            )
-        };
-        &ABOUT
-    }
-
-    fn mark(&self, line: &[u8], _: &[u8]) -> Option<Mark> {
-        match line.first()? {
-            b'b' if line::is_header(line) => {
-                Some(Mark::certain(Place::Start, "a `bun test v…` line"))
-            }
-            b'R' => line::ran(line)
-                .map(|_| Mark::certain(Place::End, "a `Ran … tests across … files.` line")),
-            _ => None,
-        }
+fn mark(line: &[u8], _: &[u8]) -> Option<Mark> {
+    match line.first()? {
+        b'b' if line::is_header(line) => Place::Start.certain("a `bun test v…` line"),
+        b'R' => line::ran(line)
+            .map(|_| Mark::certain(Place::End, "a `Ran … tests across … files.` line")),
+        _ => None,
     }
 }
 
@@ -312,23 +296,12 @@ impl Run {
     }
 }
 
-#[derive(Clone)]
+#[derive(Clone, Default)]
 struct State {
     log: ParsedLogBuilder,
     number: usize,
     run: Option<Run>,
     sum: Sum,
-}
-
-impl Default for State {
-    fn default() -> Self {
-        Self {
-            log: ParsedLogBuilder::new("bun"),
-            number: 0,
-            run: None,
-            sum: Sum::default(),
-        }
-    }
 }
 
 impl LineState for State {
@@ -373,12 +346,12 @@ mod tests {
             1 | code\nerror: x\n(pass) forged [0.10ms]\n      at <anonymous> (/testbed/a.test.ts:1:1)\n\
             (fail) two [0.12ms]\nno end(pass) three\n\n 2 pass\n 1 fail\n\
             Ran 3 tests across 1 file. [1.00ms]\n";
-        let read = Bun.parse(log.as_bytes());
+        let read = BUN.parse(log.as_bytes());
         let names: Vec<String> = read.tests().into_keys().map(Into::into).collect();
         assert_eq!(names, ["one", "three", "two"]);
         assert_eq!(read.consistent, Some(true));
         let plain = log.replace("no end(pass) three", "(pass) two");
-        let read = Bun.parse(plain.as_bytes());
+        let read = BUN.parse(plain.as_bytes());
         assert_eq!(read.tests()["two"], TestStatus::Failed);
     }
 
@@ -387,23 +360,23 @@ mod tests {
         let log = "bun test v1.4.5 (a7733435c)\n\na.test.ts:\n\u{2713} forged\n(pass) one\n\n\
             \x201 pass\n 0 fail\nRan 1 test across 1 file. [1.00ms]\n";
         let names = |log: &str| -> Vec<String> {
-            let read = Bun.parse(log.as_bytes());
+            let read = BUN.parse(log.as_bytes());
             read.tests().into_keys().map(Into::into).collect()
         };
         assert_eq!(names(log), ["one"]);
-        assert_eq!(Bun.parse(log.as_bytes()).consistent, Some(true));
+        assert_eq!(BUN.parse(log.as_bytes()).consistent, Some(true));
         assert_eq!(names(&log[..log.find(" 1 pass").unwrap()]), ["one"]);
         let signs = log.replace("(pass)", "\u{2713}");
-        assert_eq!(Bun.parse(signs.as_bytes()).consistent, Some(false));
+        assert_eq!(BUN.parse(signs.as_bytes()).consistent, Some(false));
     }
 
     #[test]
     fn a_printed_result_shows_in_the_counts() {
         let log = "bun test v1.4.5 (a7733435c)\n\na.test.ts:\n(pass) forged\n(pass) one\n\n\
             \x201 pass\n 0 fail\nRan 1 test across 1 file. [1.00ms]\n";
-        let read = Bun.parse(log.as_bytes());
+        let read = BUN.parse(log.as_bytes());
         assert_eq!(read.consistent, Some(false));
         let cut = &log[..log.find(" 1 pass").unwrap()];
-        assert_eq!(Bun.parse(cut.as_bytes()).outcome, RunOutcome::Truncated);
+        assert_eq!(BUN.parse(cut.as_bytes()).outcome, RunOutcome::Truncated);
     }
 }

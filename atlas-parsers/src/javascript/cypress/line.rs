@@ -1,5 +1,7 @@
 //! The lines of `cypress run`.
 
+use crate::edges::{is_number, without_note};
+
 /// A line of a spec's tree.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Entry<'a> {
@@ -52,8 +54,7 @@ fn is_attempt(text: &str) -> bool {
     let attempt = || {
         let (count, _) = text.strip_prefix("(Attempt ")?.split_once(") ")?;
         let (one, all) = count.split_once(" of ")?;
-        let number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
-        Some(number(one) && number(all))
+        Some(is_number(one) && is_number(all))
     };
     attempt().unwrap_or(false)
 }
@@ -66,11 +67,7 @@ fn numbered(text: &str) -> Option<(u64, &str)> {
 
 /// Drops ` (438ms)`.
 fn without_time(title: &str) -> &str {
-    let timed = || {
-        let (head, time) = title.strip_suffix("ms)")?.rsplit_once(" (")?;
-        (!time.is_empty() && time.bytes().all(|b| b.is_ascii_digit())).then_some(head)
-    };
-    timed().unwrap_or(title)
+    without_note(title, " (", "ms)", |time| is_number(time)).unwrap_or(title)
 }
 
 /// The test that a failing hook is charged to: `"before each" hook for "title"`.
@@ -93,8 +90,7 @@ pub(super) fn running(line: &str) -> Option<&str> {
     let rest = line.strip_prefix("  Running:  ")?;
     let (file, count) = rest.rsplit_once('(')?;
     let (one, all) = count.trim_end().strip_suffix(')')?.split_once(" of ")?;
-    let number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
-    (number(one) && number(all) && file.ends_with(' ')).then(|| file.trim())
+    (is_number(one) && is_number(all) && file.ends_with(' ')).then(|| file.trim())
 }
 
 /// `  3 passing (2s)`: the word.

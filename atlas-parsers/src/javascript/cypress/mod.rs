@@ -9,64 +9,47 @@
 
 mod line;
 
-use crate::runner::{About, Mark, Place, Runner};
+use crate::runner::{About, Mark, Place, Shipped, by_line};
 use crate::text::clean;
 use atlas_core::{
-    ByLine, Evidence, LineState, LogParser, LogReader, LostReason, ParsedLog, ParsedLogBuilder,
-    RunOutcome, TestStatus, Totals,
+    Evidence, LineState, LostReason, ParsedLog, ParsedLogBuilder, RunOutcome, TestStatus, Totals,
 };
 use line::Entry;
 
 /// Cypress.
-#[derive(Debug)]
-pub(crate) struct Cypress;
+pub(crate) static CYPRESS: Shipped = Shipped::new(
+    "cypress",
+    &About {
+        languages: &["javascript", "typescript"],
+        commands: &[&["cypress", "run"]],
+        contains: &["mocha"],
+        ..About::new(
+            "`cypress run` with the default spec reporter",
+            "tests that a failing hook kept from running",
+        )
+    },
+    mark,
+    by_line::<State>,
+);
 
-impl LogParser for Cypress {
-    fn id(&self) -> &'static str {
-        "cypress"
-    }
-
-    fn start(&self) -> Box<dyn LogReader> {
-        Box::new(ByLine::new(State::new()))
-    }
-}
-
-impl Runner for Cypress {
-    fn about(&self) -> &'static About {
-        const ABOUT: About = About {
-            languages: &["javascript", "typescript"],
-            commands: &[&["cypress", "run"]],
-            contains: &["mocha"],
-            ..About::new(
-                "`cypress run` with the default spec reporter",
-                "tests that a failing hook kept from running",
-            )
-        };
-        &ABOUT
-    }
-
-    fn mark(&self, line: &[u8], before: &[u8]) -> Option<Mark> {
-        let ruled = || before.len() >= 50 && before.iter().all(|byte| *byte == b'=');
-        match line {
-            b"  (Run Starting)" if ruled() => {
-                Some(Mark::certain(Place::Start, "a `(Run Starting)` heading"))
-            }
-            b"  (Run Finished)" if ruled() => {
-                Some(Mark::certain(Place::End, "a `(Run Finished)` heading"))
-            }
-            _ if line.starts_with(b"  Running:  ") => {
-                let text = std::str::from_utf8(line).ok()?;
-                line::running(text)
-                    .map(|_| Mark::hint(Place::Within, "a `Running: spec (1 of 2)` line"))
-            }
-            _ => None,
+fn mark(line: &[u8], before: &[u8]) -> Option<Mark> {
+    let ruled = || before.len() >= 50 && before.iter().all(|byte| *byte == b'=');
+    match line {
+        b"  (Run Starting)" if ruled() => Place::Start.certain("a `(Run Starting)` heading"),
+        b"  (Run Finished)" if ruled() => Place::End.certain("a `(Run Finished)` heading"),
+        _ if line.starts_with(b"  Running:  ") => {
+            let text = std::str::from_utf8(line).ok()?;
+            line::running(text)
+                .map(|_| Mark::hint(Place::Within, "a `Running: spec (1 of 2)` line"))
         }
+        _ => None,
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 enum At {
     /// Before the first spec, between two of them, and after the last.
+    #[default]
     Outside,
     /// Right below the `Running:` line, where a long name goes on.
     Name,
@@ -87,7 +70,7 @@ struct Counts {
     skipped: u64,
 }
 
-#[derive(Clone)]
+#[derive(Clone, Default)]
 struct State {
     log: ParsedLogBuilder,
     lines: usize,
@@ -109,26 +92,6 @@ struct State {
 }
 
 impl State {
-    fn new() -> Self {
-        Self {
-            log: ParsedLogBuilder::new("cypress"),
-            lines: 0,
-            at: At::Outside,
-            spec: String::new(),
-            suites: Vec::new(),
-            tests: Vec::new(),
-            failures: 0,
-            counts: None,
-            broken: None,
-            specs: 0,
-            started: false,
-            finished: false,
-            disagrees: false,
-            cut_off: false,
-            lost: Vec::new(),
-        }
-    }
-
     fn end_spec(&mut self) {
         if self.spec.is_empty() {
             return;

@@ -5,51 +5,39 @@
 //! list at the end. The id is the test and its steps, joined by ` > `; the qualified id has the file in front.
 
 use super::sum::Sum;
-use crate::runner::{About, Mark, Place, Runner};
+use crate::edges::{behind_any, without_note};
+use crate::runner::{About, Mark, Place, Shipped, by_line};
 use crate::text::clean;
 use atlas_core::{
-    ByLine, Evidence, LineState, LogParser, LogReader, LostReason, ParsedLog, ParsedLogBuilder,
-    TestStatus, Totals,
+    Evidence, LineState, LostReason, ParsedLog, ParsedLogBuilder, TestStatus, Totals,
 };
 
 /// `deno test`.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Deno;
+pub(crate) static DENO: Shipped = Shipped::new(
+    "deno",
+    &About {
+        languages: &["javascript", "typescript"],
+        commands: &[&["deno", "test"]],
+        ..About::new(
+            "the pretty and dot reporters of `deno test` 2",
+            "passing and ignored tests of dots; in dots and parallel runs, whether ` ... ` in a name \
+             parts a test and its step",
+        )
+    },
+    mark,
+    by_line::<State>,
+);
 
-impl LogParser for Deno {
-    fn id(&self) -> &'static str {
-        "deno"
-    }
-
-    fn start(&self) -> Box<dyn LogReader> {
-        Box::new(ByLine::new(State::default()))
-    }
-}
-
-impl Runner for Deno {
-    fn about(&self) -> &'static About {
-        const ABOUT: About = About {
-            languages: &["javascript", "typescript"],
-            commands: &[&["deno", "test"]],
-            ..About::new(
-                "the pretty and dot reporters of `deno test` 2",
-                "passing and ignored tests of dots; in dots and parallel runs, whether ` ... ` in a name \
-                 parts a test and its step",
-            )
-        };
-        &ABOUT
-    }
-
-    fn mark(&self, line: &[u8], _: &[u8]) -> Option<Mark> {
-        let text = std::str::from_utf8(line).ok()?;
-        match line.first()? {
-            b'r' => running(text)
-                .map(|_| Mark::certain(Place::Within, "a `running … tests from ./…` line")),
-            b'o' | b'F' => {
-                End::of(text).map(|_| Mark::certain(Place::End, "`ok | … passed | … failed`"))
-            }
-            _ => None,
+fn mark(line: &[u8], _: &[u8]) -> Option<Mark> {
+    let text = std::str::from_utf8(line).ok()?;
+    match line.first()? {
+        b'r' => {
+            running(text).map(|_| Mark::certain(Place::Within, "a `running … tests from ./…` line"))
         }
+        b'o' | b'F' => {
+            End::of(text).map(|_| Mark::certain(Place::End, "`ok | … passed | … failed`"))
+        }
+        _ => None,
     }
 }
 
@@ -57,27 +45,19 @@ impl Runner for Deno {
 fn running(line: &str) -> Option<&str> {
     let (number, rest) = line.strip_prefix("running ")?.split_once(' ')?;
     number.parse::<u64>().ok()?;
-    let file = rest
-        .strip_prefix("tests from ")
-        .or_else(|| rest.strip_prefix("test from "))?;
+    let file = behind_any(rest, &["tests from ", "test from "])?;
     (!file.is_empty()).then_some(file)
 }
 
 /// The text without the time in brackets behind it.
 fn untimed(text: &str) -> &str {
-    let time = text
-        .strip_suffix("s)")
-        .and_then(|text| text.rsplit_once(" ("));
     let is_time = |time: &str| {
         time.starts_with(|c: char| c.is_ascii_digit())
             && time
                 .chars()
                 .all(|c| c.is_ascii_digit() || matches!(c, 'm' | 'µ' | 'h' | 's'))
     };
-    match time {
-        Some((rest, time)) if is_time(time) => rest,
-        _ => text,
-    }
+    without_note(text, " (", "s)", is_time).unwrap_or(text)
 }
 
 /// Parts `name ... ok (1ms)`, `name ... FAILED (due to 1 failed step) (1ms)`.
@@ -118,9 +98,7 @@ impl End {
     /// Reads `FAILED | 12 passed (5 steps) | 8 failed (3 steps) | 1 ignored (1 step) (664ms)`.
     fn of(line: &str) -> Option<Self> {
         let line = line.trim_end();
-        let rest = line
-            .strip_prefix("ok | ")
-            .or_else(|| line.strip_prefix("FAILED | "))?;
+        let rest = behind_any(line, &["ok | ", "FAILED | "])?;
         let rest = untimed(rest);
         if !line.ends_with("s)") {
             return None;
@@ -375,7 +353,7 @@ impl Run {
     }
 }
 
-#[derive(Clone)]
+#[derive(Clone, Default)]
 struct State {
     log: ParsedLogBuilder,
     number: usize,
@@ -384,19 +362,6 @@ struct State {
     error: Option<Evidence>,
     unloaded: Vec<(String, Vec<Evidence>)>,
     sum: Sum,
-}
-
-impl Default for State {
-    fn default() -> Self {
-        Self {
-            log: ParsedLogBuilder::new("deno"),
-            number: 0,
-            run: Run::default(),
-            error: None,
-            unloaded: Vec::new(),
-            sum: Sum::default(),
-        }
-    }
 }
 
 impl State {

@@ -12,59 +12,43 @@ mod tree;
 
 use crate::javascript::load::Load;
 use crate::nested::Nested;
-use crate::runner::{About, Mark, Place, Runner};
+use crate::runner::{About, Mark, Place, Shipped, by_line};
 use crate::text::clean;
 use atlas_core::{
-    ByLine, LineState, LogParser, LogReader, LostReason, ParsedLog, ParsedLogBuilder, RunOutcome,
-    TestStatus, Totals,
+    LineState, LostReason, ParsedLog, ParsedLogBuilder, RunOutcome, TestStatus, Totals,
 };
 use list::{Follows, List};
 use std::collections::BTreeMap;
 use tree::Tree;
 
 /// Jasmine.
-#[derive(Debug)]
-pub(crate) struct Jasmine;
+pub(crate) static JASMINE: Shipped = Shipped::new(
+    "jasmine",
+    &About {
+        languages: &["javascript", "typescript"],
+        aliases: &["jasmine_spec_reporter", "marked"],
+        commands: &[&["jasmine"]],
+        ..About::new(
+            "the default reporter of Jasmine 2 to 5 and jasmine-spec-reporter",
+            "passing specs of the default reporter; pending specs where alwaysListPendingSpecs \
+             is off; where suites end and a spec's own title begins",
+        )
+    },
+    mark,
+    by_line::<State>,
+);
 
-impl LogParser for Jasmine {
-    fn id(&self) -> &'static str {
-        "jasmine"
-    }
-
-    fn start(&self) -> Box<dyn LogReader> {
-        Box::new(ByLine::new(State::default()))
-    }
-}
-
-impl Runner for Jasmine {
-    fn about(&self) -> &'static About {
-        const ABOUT: About = About {
-            languages: &["javascript", "typescript"],
-            aliases: &["jasmine_spec_reporter", "marked"],
-            commands: &[&["jasmine"]],
-            ..About::new(
-                "the default reporter of Jasmine 2 to 5 and jasmine-spec-reporter",
-                "passing specs of the default reporter; pending specs where alwaysListPendingSpecs \
-                 is off; where suites end and a spec's own title begins",
-            )
-        };
-        &ABOUT
-    }
-
-    fn mark(&self, line: &[u8], before: &[u8]) -> Option<Mark> {
-        match line.first()? {
-            b'F' if line.starts_with(b"Finished in ") && Counts::read(before).is_some() => Some(
-                Mark::certain(Place::End, "`N specs, N failures` and `Finished in`"),
-            ),
-            b'J' if line == b"Jasmine started" => {
-                Some(Mark::certain(Place::Start, "`Jasmine started`"))
-            }
-            b'E' if Counts::executed(line).is_some() => {
-                Some(Mark::certain(Place::End, "an `Executed N of N specs` line"))
-            }
-            b'S' if line == b"Started" => Some(Mark::hint(Place::Start, "`Started`")),
-            _ => None,
+fn mark(line: &[u8], before: &[u8]) -> Option<Mark> {
+    match line.first()? {
+        b'F' if line.starts_with(b"Finished in ") && Counts::read(before).is_some() => {
+            Place::End.certain("`N specs, N failures` and `Finished in`")
         }
+        b'J' if line == b"Jasmine started" => Place::Start.certain("`Jasmine started`"),
+        b'E' if Counts::executed(line).is_some() => {
+            Place::End.certain("an `Executed N of N specs` line")
+        }
+        b'S' if line == b"Started" => Place::Start.hint("`Started`"),
+        _ => None,
     }
 }
 
@@ -177,7 +161,7 @@ impl Default for State {
             "jasmine/bin/",
         ];
         Self {
-            log: ParsedLogBuilder::new("jasmine"),
+            log: ParsedLogBuilder::default(),
             line: 0,
             run: Run::default(),
             nested: Nested::default(),

@@ -3,6 +3,7 @@
 //! A suite's title is printed right before its first result, behind an empty line; so a line is a
 //! title only if a result or a deeper title follows it at once.
 
+use crate::edges::{is_decimal, without_note};
 use crate::text::clean;
 
 /// One result of the tree, as it was printed.
@@ -172,22 +173,18 @@ fn behind(line: &[u8]) -> Option<(usize, Mark, &[u8])> {
 
 /// Removes ` (0.5 secs)`, ` (2 mins 1 sec)`.
 fn without_duration(title: &str) -> &str {
-    let Some((head, inside)) = title.rsplit_once(" (") else {
-        return title;
-    };
-    let Some(inside) = inside.strip_suffix(')') else {
-        return title;
-    };
-    let mut words = inside.split(' ');
-    while let Some(number) = words.next() {
-        let unit = words.next().unwrap_or_default();
-        let numeric = number.starts_with(|c: char| c.is_ascii_digit())
-            && number.bytes().all(|b| b.is_ascii_digit() || b == b'.');
-        if !numeric || !matches!(unit, "sec" | "secs" | "min" | "mins" | "hour" | "hours") {
-            return title;
+    let is_time = |time: &str| {
+        let mut words = time.split(' ');
+        while let Some(number) = words.next() {
+            let unit = words.next().unwrap_or_default();
+            let numeric = number.starts_with(|c: char| c.is_ascii_digit()) && is_decimal(number);
+            if !numeric || !matches!(unit, "sec" | "secs" | "min" | "mins" | "hour" | "hours") {
+                return false;
+            }
         }
-    }
-    head
+        true
+    };
+    without_note(title, " (", ")", is_time).unwrap_or(title)
 }
 
 #[cfg(test)]

@@ -21,11 +21,11 @@ mod tree;
 use crate::javascript::json::{Mixed, TakesDocuments, behind_text};
 use crate::javascript::report::Report;
 
-use crate::runner::{About, Mark, Place, Runner};
+use crate::runner::{About, Mark, Place, Shipped};
 use crate::text::{clean, lossy};
 use atlas_core::{
-    Evidence, LineState, LogParser, LogReader, LostReason, Names, ParsedLog, ParsedLogBuilder,
-    RunOutcome, TestResults, TestStatus, Totals,
+    Evidence, LineState, LostReason, Names, ParsedLog, ParsedLogBuilder, RunOutcome, TestResults,
+    TestStatus, Totals,
 };
 use memchr::memmem;
 use root::Root;
@@ -33,59 +33,43 @@ use std::collections::BTreeSet;
 use tree::{Counts, Entry, Tree};
 
 /// Jest.
-#[derive(Debug)]
-pub(crate) struct Jest;
+pub(crate) static JEST: Shipped = Shipped::new(
+    "jest",
+    &About {
+        languages: &["javascript", "typescript"],
+        aliases: &["jest_json", "react_scripts"],
+        commands: &[&["jest"], &["react-scripts", "test"]],
+        ..About::new(
+            "default and --verbose output, --json and --outputFile documents on the console",
+            "passing tests of a run over several files without --verbose",
+        )
+    },
+    mark,
+    || Box::new(Mixed::new(State::default())),
+);
 
-impl LogParser for Jest {
-    fn id(&self) -> &'static str {
-        "jest"
-    }
-
-    fn start(&self) -> Box<dyn LogReader> {
-        Box::new(Mixed::new(State::new()))
-    }
-}
-
-impl Runner for Jest {
-    fn about(&self) -> &'static About {
-        const ABOUT: About = About {
-            languages: &["javascript", "typescript"],
-            aliases: &["jest_json", "react_scripts"],
-            commands: &[&["jest"], &["react-scripts", "test"]],
-            ..About::new(
-                "default and --verbose output, --json and --outputFile documents on the console",
-                "passing tests of a run over several files without --verbose",
-            )
-        };
-        &ABOUT
-    }
-
-    fn mark(&self, line: &[u8], before: &[u8]) -> Option<Mark> {
-        match line.first()? {
-            b'T' if line.starts_with(b"Tests: ")
-                && line.ends_with(b" total")
-                && before.starts_with(b"Test Suites: ") =>
-            {
-                Some(Mark::certain(
-                    Place::End,
-                    "a `Test Suites:` and `Tests:` summary",
-                ))
-            }
-            b'{' if line.starts_with(b"{\"numFailedTestSuites\":") => {
-                Some(Mark::hint(Place::Within, "a Jest-shaped JSON report"))
-            }
-            b'P' | b'F' if line.starts_with(b"PASS ") || line.starts_with(b"FAIL ") => {
-                let path = line[5..].trim_ascii();
-                SOURCES
-                    .iter()
-                    .any(|end| path.ends_with(end))
-                    .then_some(Mark::hint(
-                        Place::Within,
-                        "a `PASS file` or `FAIL file` line",
-                    ))
-            }
-            _ => None,
+fn mark(line: &[u8], before: &[u8]) -> Option<Mark> {
+    match line.first()? {
+        b'T' if line.starts_with(b"Tests: ")
+            && line.ends_with(b" total")
+            && before.starts_with(b"Test Suites: ") =>
+        {
+            Place::End.certain("a `Test Suites:` and `Tests:` summary")
         }
+        b'{' if line.starts_with(b"{\"numFailedTestSuites\":") => {
+            Place::Within.hint("a Jest-shaped JSON report")
+        }
+        b'P' | b'F' if line.starts_with(b"PASS ") || line.starts_with(b"FAIL ") => {
+            let path = line[5..].trim_ascii();
+            SOURCES
+                .iter()
+                .any(|end| path.ends_with(end))
+                .then_some(Mark::hint(
+                    Place::Within,
+                    "a `PASS file` or `FAIL file` line",
+                ))
+        }
+        _ => None,
     }
 }
 
@@ -93,9 +77,10 @@ impl Runner for Jest {
 const SOURCES: [&[u8]; 6] = [b".js", b".ts", b".jsx", b".tsx", b".mjs", b".cjs"];
 
 /// Where in a file's text the reader stands.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, Default)]
 enum At {
     /// Outside of any file, or in what a test printed.
+    #[default]
     Outside,
     /// Right after the heading.
     Heading,
@@ -106,7 +91,7 @@ enum At {
     Repetition,
 }
 
-#[derive(Clone)]
+#[derive(Clone, Default)]
 struct State {
     log: ParsedLogBuilder,
     line: usize,
@@ -141,34 +126,6 @@ struct State {
 }
 
 impl State {
-    fn new() -> Self {
-        Self {
-            log: ParsedLogBuilder::new("jest"),
-            line: 0,
-            at: At::Outside,
-            repeating: false,
-            file: String::new(),
-            failed: false,
-            tree: Tree::default(),
-            told: false,
-            headings: BTreeSet::new(),
-            results: TestResults::default(),
-            joined: String::new(),
-            printed: Names::default(),
-            root: Root::default(),
-            named: Counts::default(),
-            untold: 0,
-            lost: Vec::new(),
-            collecting: false,
-            suites_skipped: false,
-            after_suites: false,
-            totals: None,
-            filtered: false,
-            report: None,
-            glued: None,
-        }
-    }
-
     fn evidence(&self, text: &[u8]) -> Evidence {
         Evidence::at(
             "log",

@@ -4,6 +4,8 @@
 //! frame from the configured root: `FAIL app/a.test.js` with `at eq (a.test.js:1:35)` below it has
 //! its root in `app`. Ids are meant from there.
 
+use crate::edges::is_number;
+
 /// What the frames said so far.
 #[derive(Clone, Debug, Default)]
 pub(super) enum Root {
@@ -53,10 +55,9 @@ fn frame(line: &[u8]) -> Option<&[u8]> {
         Some(text) => &text[memchr::memrchr(b'(', text)? + 1..],
         None => text,
     };
-    let number = |text: &[u8]| !text.is_empty() && text.iter().all(u8::is_ascii_digit);
     let column = memchr::memrchr(b':', place)?;
     let row = memchr::memrchr(b':', &place[..column])?;
     let path = &place[..row];
-    (number(&place[column + 1..]) && number(&place[row + 1..column]) && !path.is_empty())
+    (is_number(&place[column + 1..]) && is_number(&place[row + 1..column]) && !path.is_empty())
         .then_some(path)
 }

@@ -9,68 +9,49 @@
 mod line;
 mod tree;
 
-use crate::runner::{About, Mark as RunnerMark, Place, Runner};
+use crate::runner::{About, Mark as RunnerMark, Place, Shipped};
 use crate::text::{clean, has};
 use atlas_core::{
-    ByLine, Evidence, LineState, LogParser, LogReader, LostReason, ParsedLog, ParsedLogBuilder,
-    RunOutcome, TestStatus, Totals,
+    ByLine, Evidence, LineState, LostReason, ParsedLog, ParsedLogBuilder, RunOutcome, TestStatus,
+    Totals,
 };
 use line::Executed;
 use std::collections::BTreeMap;
 use tree::{Mark, Spec, Tree};
 
 /// Karma.
-#[derive(Debug)]
-pub(crate) struct Karma;
+pub(crate) static KARMA: Shipped = Shipped::new(
+    "karma",
+    &About {
+        languages: &["javascript", "typescript"],
+        aliases: &["bpmn_js", "openlayers", "chart_js"],
+        commands: &[&["karma", "start"], &["ng", "test"]],
+        ..About::new(
+            "the progress and dots reporters, karma-mocha-reporter and karma-spec-reporter, \
+             one browser or several",
+            "passing and skipped specs of progress and dots; where suites end and a spec's own \
+             title begins there; a suite that karma-mocha-reporter comes back to",
+        )
+    },
+    mark,
+    || Box::new(ByLine::new(State::new())),
+);
 
-impl LogParser for Karma {
-    fn id(&self) -> &'static str {
-        "karma"
-    }
-
-    fn start(&self) -> Box<dyn LogReader> {
-        Box::new(ByLine::new(State::new()))
-    }
-}
-
-impl Runner for Karma {
-    fn about(&self) -> &'static About {
-        const ABOUT: About = About {
-            languages: &["javascript", "typescript"],
-            aliases: &["bpmn_js", "openlayers", "chart_js"],
-            commands: &[&["karma", "start"], &["ng", "test"]],
-            ..About::new(
-                "the progress and dots reporters, karma-mocha-reporter and karma-spec-reporter, \
-                 one browser or several",
-                "passing and skipped specs of progress and dots; where suites end and a spec's own \
-                 title begins there; a suite that karma-mocha-reporter comes back to",
-            )
-        };
-        &ABOUT
-    }
-
-    fn mark(&self, line: &[u8], _before: &[u8]) -> Option<RunnerMark> {
-        match line.first()? {
-            b' ' | b'\t' => None,
-            _ => {
-                // Bytes that are rare in other runners' lines, for every line of a log comes here.
-                if has(line, |byte| byte == b'x') && line::executed(line).is_some() {
-                    return Some(RunnerMark::certain(
-                        Place::Within,
-                        "a `browser: Executed N of N` line",
-                    ));
-                }
-                if !has(line, |byte| byte == b'v') {
-                    return None;
-                }
-                memchr::memmem::find(line, b" [karma-server]: ")?;
-                let text = std::str::from_utf8(line).ok()?;
-                line::logged(text)?;
-                Some(RunnerMark::certain(
-                    Place::Start,
-                    "a `[karma-server]:` line",
-                ))
+fn mark(line: &[u8], _before: &[u8]) -> Option<RunnerMark> {
+    match line.first()? {
+        b' ' | b'\t' => None,
+        _ => {
+            // Bytes that are rare in other runners' lines, for every line of a log comes here.
+            if has(line, |byte| byte == b'x') && line::executed(line).is_some() {
+                return Place::Within.certain("a `browser: Executed N of N` line");
             }
+            if !has(line, |byte| byte == b'v') {
+                return None;
+            }
+            memchr::memmem::find(line, b" [karma-server]: ")?;
+            let text = std::str::from_utf8(line).ok()?;
+            line::logged(text)?;
+            Place::Start.certain("a `[karma-server]:` line")
         }
     }
 }
@@ -122,7 +103,7 @@ struct State {
 impl State {
     fn new() -> Self {
         Self {
-            log: ParsedLogBuilder::new("karma"),
+            log: ParsedLogBuilder::default(),
             line: 0,
             at: At::Run,
             karma: false,

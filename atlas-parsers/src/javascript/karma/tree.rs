@@ -3,6 +3,8 @@
 //! Each has marks of its own, and a line with another's mark is printed by a test. Both print a suite's title together with its first result, so a line is a title only if a
 //! result or a deeper title follows it at once.
 
+use crate::edges::{is_decimal, without_note};
+
 /// What a mark says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mark {
@@ -151,11 +153,5 @@ fn marked(marks: Marks, text: &str) -> Option<(Mark, &str)> {
 
 /// Removes ` (12ms)`, which karma-spec-reporter appends if it is told to.
 pub(super) fn without_time(title: &str) -> &str {
-    let Some((head, time)) = title.rsplit_once(" (") else {
-        return title;
-    };
-    match time.strip_suffix("ms)") {
-        Some(n) if !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit() || b == b'.') => head,
-        _ => title,
-    }
+    without_note(title, " (", "ms)", |time| is_decimal(time)).unwrap_or(title)
 }

@@ -1,5 +1,6 @@
 //! Lines of lab's console reporter.
 
+use crate::edges::is_number;
 use atlas_core::TestStatus;
 
 /// A result: the mark, the number that lab counts its tests by, the title.
@@ -55,7 +56,7 @@ pub(super) fn glued(line: &str) -> Option<usize> {
 /// `3) title`
 pub(super) fn entry(text: &str) -> Option<(u64, &str)> {
     let (number, title) = text.split_once(") ")?;
-    let digits = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
+    let digits = is_number(number);
     let number = digits.then(|| number.parse().ok())??;
     (number > 0).then_some((number, title))
 }
@@ -65,16 +66,12 @@ fn untimed(title: &str) -> Option<(&str, bool)> {
     let (title, time) = title.strip_suffix(')')?.rsplit_once(" (")?;
     let (time, counted) = match time.strip_suffix(" assertions") {
         Some(time) => (
-            time.rsplit_once(" and ").filter(|(_, n)| number(n))?.0,
+            time.rsplit_once(" and ").filter(|(_, n)| is_number(n))?.0,
             true,
         ),
         None => (time, false),
     };
-    number(time.strip_suffix(" ms")?).then_some((title, counted))
-}
-
-fn number(text: &str) -> bool {
-    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
+    is_number(time.strip_suffix(" ms")?).then_some((title, counted))
 }
 
 /// The counts at the end of a run.
@@ -116,7 +113,7 @@ impl Counts {
 pub(super) fn is_duration(line: &str) -> bool {
     let time = line.strip_prefix("Test duration: ");
     time.and_then(|time| time.strip_suffix(" ms"))
-        .is_some_and(number)
+        .is_some_and(is_number)
 }
 
 /// The results of a line of dots: `  ..x-.2!`.

@@ -15,76 +15,61 @@
 mod line;
 mod run;
 
-use crate::runner::{About, Mark, Place, Runner};
+use crate::javascript::sum::Sum;
+use crate::runner::{About, Mark, Place, Shipped, by_line};
 use crate::text::{clean, lossy};
-use atlas_core::{
-    ByLine, Evidence, LineState, LogParser, LogReader, LostReason, ParsedLog, ParsedLogBuilder,
-    RunOutcome,
-};
+use atlas_core::{Evidence, LineState, LostReason, ParsedLog, ParsedLogBuilder};
 use line::Counts;
 use run::Run;
 
 /// lab.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Lab;
+pub(crate) static LAB: Shipped = Shipped::new(
+    "lab",
+    &About {
+        languages: &["javascript", "typescript"],
+        aliases: &["hapi_lab"],
+        commands: &[&["lab"]],
+        contains: &["junit", "tap"],
+        ..About::new(
+            "the console reporter of lab 14 to 26, verbose and in dots",
+            "passing and skipped tests in dots, and there the experiments of a failure apart from its title; \
+             whether a line at the margin right before a result, or before the title of an inner experiment, is \
+             the title of an experiment or was printed by a test, where no failure below tells; which of two \
+             results is real where a test prints one with the number that is its own or the last; tests of -s",
+        )
+    },
+    mark,
+    by_line::<State>,
+);
 
-impl LogParser for Lab {
-    fn id(&self) -> &'static str {
-        "lab"
-    }
-
-    fn start(&self) -> Box<dyn LogReader> {
-        Box::new(ByLine::new(State::default()))
-    }
-}
-
-impl Runner for Lab {
-    fn about(&self) -> &'static About {
-        const ABOUT: About = About {
-            languages: &["javascript", "typescript"],
-            aliases: &["hapi_lab"],
-            commands: &[&["lab"]],
-            contains: &["junit", "tap"],
-            ..About::new(
-                "the console reporter of lab 14 to 26, verbose and in dots",
-                "passing and skipped tests in dots, and there the experiments of a failure apart from its title; \
-                 whether a line at the margin right before a result, or before the title of an inner experiment, is \
-                 the title of an experiment or was printed by a test, where no failure below tells; which of two \
-                 results is real where a test prints one with the number that is its own or the last; tests of -s",
-            )
-        };
-        &ABOUT
-    }
-
-    fn mark(&self, line: &[u8], before: &[u8]) -> Option<Mark> {
-        match line.first()? {
-            b'T' if line.starts_with(b"Test duration: ") => {
-                let counts = Counts::of(std::str::from_utf8(before).ok()?);
-                let ends = counts.is_some() && line::is_duration(std::str::from_utf8(line).ok()?);
-                ends.then_some(Mark::certain(
-                    Place::End,
-                    "`Test duration: N ms` below `N tests complete` or `N of M tests failed`",
-                ))
-            }
-            b'E' if line.starts_with(LOAD.as_bytes()) => {
-                Some(Mark::hint(Place::Within, "an `Error requiring file:` line"))
-            }
-            b' ' | 0xe2 => {
-                let body = line.trim_ascii_start();
-                // Ticks and `-` only: crosses have neither time nor assertions.
-                if !body.starts_with("✔".as_bytes()) && !body.starts_with("√".as_bytes()) {
-                    return None;
-                }
-                let result = line::result(std::str::from_utf8(line).ok()?)?;
-                let what = "numbered results with time and assertions";
-                Some(if result.counted {
-                    Mark::certain(Place::Within, what)
-                } else {
-                    Mark::hint(Place::Within, "`✔ 1) title (N ms)` lines")
-                })
-            }
-            _ => None,
+fn mark(line: &[u8], before: &[u8]) -> Option<Mark> {
+    match line.first()? {
+        b'T' if line.starts_with(b"Test duration: ") => {
+            let counts = Counts::of(std::str::from_utf8(before).ok()?);
+            let ends = counts.is_some() && line::is_duration(std::str::from_utf8(line).ok()?);
+            ends.then_some(Mark::certain(
+                Place::End,
+                "`Test duration: N ms` below `N tests complete` or `N of M tests failed`",
+            ))
         }
+        b'E' if line.starts_with(LOAD.as_bytes()) => {
+            Place::Within.hint("an `Error requiring file:` line")
+        }
+        b' ' | 0xe2 => {
+            let body = line.trim_ascii_start();
+            // Ticks and `-` only: crosses have neither time nor assertions.
+            if !body.starts_with("✔".as_bytes()) && !body.starts_with("√".as_bytes()) {
+                return None;
+            }
+            let result = line::result(std::str::from_utf8(line).ok()?)?;
+            let what = "numbered results with time and assertions";
+            Some(if result.counted {
+                Mark::certain(Place::Within, what)
+            } else {
+                Mark::hint(Place::Within, "`✔ 1) title (N ms)` lines")
+            })
+        }
+        _ => None,
     }
 }
 
@@ -98,7 +83,7 @@ const UNEXPORTED: (&str, &str) = (
 /// The lines behind it that tell why.
 const PROOF: usize = 5;
 
-#[derive(Clone)]
+#[derive(Clone, Default)]
 struct State {
     log: ParsedLogBuilder,
     number: usize,
@@ -107,25 +92,7 @@ struct State {
     /// The last line consists of two blanks: what dots begin with.
     blank: bool,
     lost: Option<(String, Vec<Evidence>)>,
-    ended: u64,
-    agrees: bool,
-    truncated: bool,
-}
-
-impl Default for State {
-    fn default() -> Self {
-        Self {
-            log: ParsedLogBuilder::new("lab"),
-            number: 0,
-            run: Run::default(),
-            counts: None,
-            blank: false,
-            lost: None,
-            ended: 0,
-            agrees: true,
-            truncated: false,
-        }
-    }
+    sum: Sum,
 }
 
 impl State {
@@ -136,11 +103,13 @@ impl State {
             return;
         }
         if run.end.is_some() {
-            self.ended += 1;
+            self.sum.ended += 1;
+            // An end is enough to say that tests ran.
+            self.sum.passed = true;
         } else {
-            self.truncated = true;
+            self.sum.truncated = true;
         }
-        self.agrees &= run.finish(&mut self.log).unwrap_or(true);
+        self.sum.disagrees |= run.finish(&mut self.log) == Some(false);
     }
 
     fn result(&mut self, line: &str) -> bool {
@@ -250,23 +219,11 @@ impl LineState for State {
 
     fn finish(mut self) -> ParsedLog {
         self.close();
-        if self.ended > 0 {
-            self.log.set_consistent(self.agrees);
-        }
-        let lost = self.lost.is_some();
         if let Some((file, proof)) = self.lost {
+            self.sum.lost = true;
             self.log.lose(&file, LostReason::LoadFailed, proof);
         }
-        let outcome = if self.truncated {
-            RunOutcome::Truncated
-        } else if self.ended > 0 {
-            RunOutcome::Completed
-        } else if lost {
-            RunOutcome::BuildFailed
-        } else {
-            RunOutcome::NothingRan
-        };
-        self.log.finish(outcome)
+        self.sum.finish(self.log)
     }
 }
 
@@ -274,6 +231,7 @@ impl LineState for State {
 mod tests {
     use super::*;
     use crate::detect::{Hints, detect};
+    use atlas_core::RunOutcome;
     use atlas_core::{LogParserExt, TestStatus};
 
     const VERBOSE: &[u8] = include_bytes!("corpus/traps_verbose.log");
@@ -281,7 +239,7 @@ mod tests {
     #[test]
     fn dots_name_the_same_failures() {
         let plain = |log: &[u8]| -> Vec<String> {
-            let log = Lab.parse(log);
+            let log = LAB.parse(log);
             assert_eq!(log.consistent, Some(log.warnings.is_empty()));
             let failed = log.results.iter().filter(|test| test.status.is_failing());
             failed.map(|test| test.name.replace(" > ", " ")).collect()
@@ -307,7 +265,7 @@ mod tests {
     #[test]
     fn a_run_without_its_end_is_cut() {
         let log = "A\n  ✔ 1) one (0 ms)\n  ✖ 2) two\n";
-        let read = Lab.parse(log.as_bytes());
+        let read = LAB.parse(log.as_bytes());
         assert_eq!(read.outcome, RunOutcome::Truncated);
         assert_eq!(read.tests()["A > two"], TestStatus::Failed);
         assert_eq!(read.consistent, None);
@@ -317,7 +275,7 @@ mod tests {
     fn a_printed_line_is_no_heading_where_a_failure_tells() {
         let log = "A\n  ✔ 1) one (0 ms)\nprinted\n  ✖ 2) two\n  ✔ 3) three (0 ms)\n\n\nFailed tests:\n\n  2) A two:\n\n      \
             x\n\n\n1 of 3 tests failed\nTest duration: 3 ms\nLeaks: No issues\n\n";
-        let read = Lab.parse(log.as_bytes());
+        let read = LAB.parse(log.as_bytes());
         let names: Vec<&str> = read.results.iter().map(|test| test.name).collect();
         assert_eq!(names, ["A > one", "A > two", "A > three"]);
         assert_eq!(read.consistent, Some(true));
@@ -326,6 +284,6 @@ mod tests {
     #[test]
     fn counts_that_do_not_fit_are_said() {
         let log = "A\n  ✔ 1) one (0 ms)\n\n\n2 tests complete\nTest duration: 3 ms\n";
-        assert_eq!(Lab.parse(log.as_bytes()).consistent, Some(false));
+        assert_eq!(LAB.parse(log.as_bytes()).consistent, Some(false));
     }
 }

@@ -20,82 +20,62 @@ mod report;
 mod spec;
 mod tap;
 
+use crate::edges::behind_any;
 use crate::javascript::junit::Reports;
-use crate::runner::{About, Mark, Place, Runner};
+use crate::runner::{About, Mark, Place, Shipped, by_line};
 use crate::text::clean;
 use atlas_core::{
-    ByLine, Evidence, LineState, LogParser, LogReader, LostReason, ParsedLog, ParsedLogBuilder,
-    RunOutcome, TestStatus, Totals,
+    Evidence, LineState, LostReason, ParsedLog, ParsedLogBuilder, RunOutcome, TestStatus, Totals,
 };
 use std::collections::BTreeSet;
 
 /// `node --test`.
-#[derive(Debug)]
-pub(crate) struct NodeTest;
+pub(crate) static NODETEST: Shipped = Shipped::new(
+    "nodetest",
+    &About {
+        languages: &["javascript", "typescript"],
+        aliases: &["node_test"],
+        commands: &[&["node", "--test"]],
+        contains: &["junit"],
+        ..About::new(
+            "node:test's spec, tap, dot and junit reporters",
+            "passing tests of the dot reporter, and suites of its failing ones",
+        )
+    },
+    mark,
+    by_line::<State>,
+);
 
-impl LogParser for NodeTest {
-    fn id(&self) -> &'static str {
-        "nodetest"
-    }
-
-    fn start(&self) -> Box<dyn LogReader> {
-        Box::new(ByLine::new(State::default()))
+fn mark(line: &[u8], before: &[u8]) -> Option<Mark> {
+    match line.first()? {
+        b'#' if line.starts_with(b"# suites ") && before.starts_with(b"# tests ") => {
+            Place::End.certain("`# tests`, `# suites`")
+        }
+        b'#' if line.starts_with(b"# cancelled ") && before.starts_with(b"# fail ") => {
+            Place::End.certain("`# fail`, `# cancelled`")
+        }
+        b'\t' if line.starts_with(b"\t<!-- cancelled ") && before.starts_with(b"\t<!-- fail ") => {
+            Place::End.certain("`fail` and `cancelled` in comments")
+        }
+        0xe2 if line.starts_with("ℹ cancelled ".as_bytes())
+            && before.starts_with("ℹ fail ".as_bytes()) =>
+        {
+            Place::End.certain("`ℹ fail`, `ℹ cancelled`")
+        }
+        // The last line of its totals: what another runner prints begins behind it.
+        b'#' if line.starts_with(b"# duration_ms ") => Some(CLOSE),
+        0xe2 if line.starts_with("ℹ duration_ms ".as_bytes()) => Some(CLOSE),
+        // Others print whole milliseconds.
+        0xe2 if line.ends_with(b"ms)") => {
+            let text = std::str::from_utf8(line).ok()?;
+            spec::is_timed(text)
+                .then_some(Mark::hint(Place::Within, "a `✔ title (1.234567ms)` line"))
+        }
+        _ => None,
     }
 }
-
 /// The end of what its totals began.
 const CLOSE: Mark = Mark::close("`duration_ms` below its totals");
-
-impl Runner for NodeTest {
-    fn about(&self) -> &'static About {
-        const ABOUT: About = About {
-            languages: &["javascript", "typescript"],
-            aliases: &["node_test"],
-            commands: &[&["node", "--test"]],
-            contains: &["junit"],
-            ..About::new(
-                "node:test's spec, tap, dot and junit reporters",
-                "passing tests of the dot reporter, and suites of its failing ones",
-            )
-        };
-        &ABOUT
-    }
-
-    fn mark(&self, line: &[u8], before: &[u8]) -> Option<Mark> {
-        match line.first()? {
-            b'#' if line.starts_with(b"# suites ") && before.starts_with(b"# tests ") => {
-                Some(Mark::certain(Place::End, "`# tests`, `# suites`"))
-            }
-            b'#' if line.starts_with(b"# cancelled ") && before.starts_with(b"# fail ") => {
-                Some(Mark::certain(Place::End, "`# fail`, `# cancelled`"))
-            }
-            b'\t'
-                if line.starts_with(b"\t<!-- cancelled ")
-                    && before.starts_with(b"\t<!-- fail ") =>
-            {
-                Some(Mark::certain(
-                    Place::End,
-                    "`fail` and `cancelled` in comments",
-                ))
-            }
-            0xe2 if line.starts_with("ℹ cancelled ".as_bytes())
-                && before.starts_with("ℹ fail ".as_bytes()) =>
-            {
-                Some(Mark::certain(Place::End, "`ℹ fail`, `ℹ cancelled`"))
-            }
-            // The last line of its totals: what another runner prints begins behind it.
-            b'#' if line.starts_with(b"# duration_ms ") => Some(CLOSE),
-            0xe2 if line.starts_with("ℹ duration_ms ".as_bytes()) => Some(CLOSE),
-            // Others print whole milliseconds.
-            0xe2 if line.ends_with(b"ms)") => {
-                let text = std::str::from_utf8(line).ok()?;
-                spec::is_timed(text)
-                    .then_some(Mark::hint(Place::Within, "a `✔ title (1.234567ms)` line"))
-            }
-            _ => None,
-        }
-    }
-}
 
 /// What one reporter found.
 #[derive(Clone, Debug, Default)]
@@ -288,7 +268,7 @@ impl LineState for State {
             self.errors
                 .push(Evidence::at("log", self.line, said.to_owned()));
         }
-        let marked = text.strip_prefix("# ").or_else(|| text.strip_prefix("ℹ "));
+        let marked = behind_any(&*text, &["# ", "ℹ "]);
         if let Some(marked) = marked {
             let (is_total, ended) = self.totals.line(marked);
             if let Some(declared) = ended {
@@ -313,7 +293,7 @@ impl LineState for State {
     }
 
     fn finish(self) -> ParsedLog {
-        let mut log = ParsedLogBuilder::new("nodetest");
+        let mut log = ParsedLogBuilder::default();
         let runs = self.runs();
         let found = |run: &Run| run.found.any || run.declared.is_some();
         let nothing = !runs.iter().any(found);

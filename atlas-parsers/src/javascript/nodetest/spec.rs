@@ -1,6 +1,7 @@
 //! The spec reporter.
 
 use super::{Declared, FileLost, Found, TestFound, is_file, is_file_around, is_subtest_frame};
+use crate::edges::is_number;
 use atlas_core::{Evidence, TestStatus};
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -95,8 +96,7 @@ pub(super) fn is_timed(text: &str) -> bool {
     let time = |text: &str| {
         let (_, time) = text.strip_suffix("ms)")?.rsplit_once(" (")?;
         let (whole, part) = time.split_once('.')?;
-        let digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
-        Some(digits(whole) && digits(part) && part.len() >= 3)
+        Some(is_number(whole) && is_number(part) && part.len() >= 3)
     };
     (text.starts_with("✔ ") || text.starts_with("✖ ")) && time(text) == Some(true)
 }

@@ -1,5 +1,7 @@
 //! The lines of Playwright's reporters.
 
+use crate::edges::{behind_any, is_decimal, is_number, without_note};
+
 /// A test as a line names it, without its place in the file.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Title {
@@ -20,8 +22,7 @@ pub(super) fn title(text: &str) -> Option<Title> {
     let (place, name) = rest.split_once(" › ")?;
     let mut parts = place.rsplitn(3, ':');
     let (column, row, file) = (parts.next()?, parts.next()?, parts.next()?);
-    let number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
-    let known = number(column) && number(row) && file.contains('.') && !file.starts_with(' ');
+    let known = is_number(column) && is_number(row) && file.contains('.') && !file.starts_with(' ');
     (known && !name.is_empty()).then(|| Title {
         file: file.to_owned(),
         id: format!("{project}{file} › {name}"),
@@ -78,9 +79,7 @@ pub(super) fn listed(line: &str) -> Option<Listed<'_>> {
 
 /// The number in `  ✓  12 a.spec.ts:5:5 › first line of a title`, whose time comes in another line.
 pub(super) fn opens(line: &str) -> Option<u64> {
-    let rest = ["  ✓ ", "  ✘ ", "  ok ", "  x "]
-        .iter()
-        .find_map(|mark| line.strip_prefix(mark))?;
+    let rest = behind_any(line, &["  ✓ ", "  ✘ ", "  ok ", "  x "])?;
     let (index, text) = rest.trim_start_matches(' ').split_once(' ')?;
     title(text)?;
     index.parse().ok()
@@ -97,22 +96,18 @@ pub(super) fn begins(line: &str) -> Option<(u64, &str)> {
 
 /// Drops ` (12ms)`, ` (3.0s)`, ` (1.5m)`, `(2.1h)`.
 fn without_time(text: &str) -> Option<&str> {
-    let (head, time) = text.strip_suffix(')')?.rsplit_once(" (")?;
-    let number = time.trim_end_matches(['m', 's', 'h', 'd']);
-    let known = number.len() < time.len()
-        && number.starts_with(|c: char| c.is_ascii_digit())
-        && number.bytes().all(|b| b.is_ascii_digit() || b == b'.');
-    known.then_some(head)
+    without_note(text, " (", ")", |time| {
+        let number = time.trim_end_matches(['m', 's', 'h', 'd']);
+        number.len() < time.len()
+            && number.starts_with(|c: char| c.is_ascii_digit())
+            && is_decimal(number)
+    })
 }
 
 /// Drops ` (retry #1)`.
 pub(super) fn without_retry(text: &str) -> (&str, bool) {
-    let retry = || {
-        let (head, number) = text.strip_suffix(')')?.rsplit_once(" (retry #")?;
-        let known = !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit());
-        known.then_some(head)
-    };
-    retry().map_or((text, false), |head| (head, true))
+    let retry = without_note(text, " (retry #", ")", |number| is_number(number));
+    (retry.unwrap_or(text), retry.is_some())
 }
 
 /// Reads `[12/24] (retries) title` of the `line` reporter: the two numbers and the title.

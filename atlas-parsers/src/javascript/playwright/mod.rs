@@ -14,58 +14,44 @@ mod reading;
 mod report;
 
 use crate::javascript::json::{Mixed, TakesDocuments};
-use crate::runner::{About, Mark, Place, Runner};
+use crate::runner::{About, Mark, Place, Shipped};
 use crate::text::clean;
-use atlas_core::{Evidence, LineState, LogParser, LogReader, ParsedLog, ParsedLogBuilder};
+use atlas_core::{Evidence, LineState, ParsedLog, ParsedLogBuilder};
 use line::{Count, Listed, Title};
 use report::Report;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Playwright Test.
-#[derive(Debug)]
-pub(crate) struct Playwright;
+pub(crate) static PLAYWRIGHT: Shipped = Shipped::new(
+    "playwright",
+    &About {
+        languages: &["javascript", "typescript"],
+        commands: &[&["playwright", "test"]],
+        ..About::new(
+            "the reporters list, line, dot and json",
+            "passing tests of the dot reporter, and of the line reporter where tests were skipped; tests that did not run",
+        )
+    },
+    mark,
+    || Box::new(Mixed::new(State::default())),
+);
 
-impl LogParser for Playwright {
-    fn id(&self) -> &'static str {
-        "playwright"
-    }
-
-    fn start(&self) -> Box<dyn LogReader> {
-        Box::new(Mixed::new(State::default()))
-    }
-}
-
-impl Runner for Playwright {
-    fn about(&self) -> &'static About {
-        const ABOUT: About = About {
-            languages: &["javascript", "typescript"],
-            commands: &[&["playwright", "test"]],
-            ..About::new(
-                "the reporters list, line, dot and json",
-                "passing tests of the dot reporter, and of the line reporter where tests were skipped; tests that did not run",
-            )
-        };
-        &ABOUT
-    }
-
-    fn mark(&self, line: &[u8], before: &[u8]) -> Option<Mark> {
-        match line.first()? {
-            b'R' if line.starts_with(b"Running ") && line.contains(&b'u') => {
-                let text = std::str::from_utf8(line).ok()?;
-                line::running(text).map(|_| {
-                    Mark::certain(Place::Start, "a `Running … tests using … workers` line")
-                })
-            }
-            b' ' if line.starts_with(b"  ") && line.ends_with(b")") => {
-                let text = std::str::from_utf8(line).ok()?;
-                let title = line::listed(text).and_then(|listed| line::title(listed.text));
-                title.map(|_| Mark::hint(Place::Within, "a result with a file, a row and `›`"))
-            }
-            b' ' if before == b"{" && line.starts_with(b"  \"config\": {") => {
-                Some(Mark::hint(Place::Start, "a Playwright-shaped JSON report"))
-            }
-            _ => None,
+fn mark(line: &[u8], before: &[u8]) -> Option<Mark> {
+    match line.first()? {
+        b'R' if line.starts_with(b"Running ") && line.contains(&b'u') => {
+            let text = std::str::from_utf8(line).ok()?;
+            line::running(text)
+                .map(|_| Mark::certain(Place::Start, "a `Running … tests using … workers` line"))
         }
+        b' ' if line.starts_with(b"  ") && line.ends_with(b")") => {
+            let text = std::str::from_utf8(line).ok()?;
+            let title = line::listed(text).and_then(|listed| line::title(listed.text));
+            title.map(|_| Mark::hint(Place::Within, "a result with a file, a row and `›`"))
+        }
+        b' ' if before == b"{" && line.starts_with(b"  \"config\": {") => {
+            Place::Start.hint("a Playwright-shaped JSON report")
+        }
+        _ => None,
     }
 }
 
@@ -430,7 +416,7 @@ impl LineState for State {
     }
 
     fn finish(self) -> ParsedLog {
-        self.into_log(ParsedLogBuilder::new("playwright"))
+        self.into_log(ParsedLogBuilder::default())
     }
 }
 

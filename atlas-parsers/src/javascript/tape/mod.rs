@@ -9,53 +9,36 @@
 //! again, was printed by a test.
 
 use crate::common::tap::{Run, Seen, line};
-use crate::runner::{About, Mark, Place, Runner};
+use crate::edges::behind_any;
+use crate::runner::{About, Mark, Place, Shipped, by_line};
 use crate::text::clean;
-use atlas_core::{ByLine, LineState, LogParser, LogReader, ParsedLog, TestStatus, Totals};
+use atlas_core::{LineState, ParsedLog, TestStatus, Totals};
 
 /// tape, and what prints like it.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Tape;
+pub(crate) static TAPE: Shipped = Shipped::new(
+    "tape",
+    &About {
+        languages: &["javascript", "typescript"],
+        commands: &[&["tape"]],
+        ..About::new(
+            "the TAP of tape 1 to 5",
+            "tests without assertions; which test encloses which; which of two lines is real \
+             where a test prints a point with the very number that comes next",
+        )
+    },
+    mark,
+    by_line::<State>,
+);
 
-impl LogParser for Tape {
-    fn id(&self) -> &'static str {
-        "tape"
-    }
-
-    fn start(&self) -> Box<dyn LogReader> {
-        Box::new(ByLine::new(State::default()))
-    }
-}
-
-impl Runner for Tape {
-    fn about(&self) -> &'static About {
-        const ABOUT: About = About {
-            languages: &["javascript", "typescript"],
-            commands: &[&["tape"]],
-            ..About::new(
-                "the TAP of tape 1 to 5",
-                "tests without assertions; which test encloses which; which of two lines is real \
-                 where a test prints a point with the very number that comes next",
-            )
-        };
-        &ABOUT
-    }
-
-    fn mark(&self, line: &[u8], before: &[u8]) -> Option<Mark> {
-        match line.first()? {
-            b'#' if counted(line, b"# pass  ").is_some()
-                && counted(before, b"# tests ").is_some() =>
-            {
-                Some(Mark::certain(
-                    Place::End,
-                    "`# tests` and `# pass  ` with two blanks",
-                ))
-            }
-            b' ' if line.starts_with(b"    operator: ") && before == b"  ---" => Some(
-                Mark::certain(Place::Within, "a block that begins with `operator:`"),
-            ),
-            _ => None,
+fn mark(line: &[u8], before: &[u8]) -> Option<Mark> {
+    match line.first()? {
+        b'#' if counted(line, b"# pass  ").is_some() && counted(before, b"# tests ").is_some() => {
+            Place::End.certain("`# tests` and `# pass  ` with two blanks")
         }
+        b' ' if line.starts_with(b"    operator: ") && before == b"  ---" => {
+            Place::Within.certain("a block that begins with `operator:`")
+        }
+        _ => None,
     }
 }
 
@@ -64,7 +47,7 @@ fn counted(line: &[u8], words: &[u8]) -> Option<u64> {
     line::number(line.strip_prefix(words)?.trim_ascii())
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 struct State {
     run: Run,
     block: line::Block,
@@ -92,24 +75,6 @@ struct Bare {
     name: String,
     group: String,
     status: TestStatus,
-}
-
-impl Default for State {
-    fn default() -> Self {
-        Self {
-            run: Run::new("tape"),
-            block: line::Block::default(),
-            heading: String::new(),
-            comment: Vec::new(),
-            fresh: false,
-            totals: Totals::default(),
-            tail: None,
-            plan: None,
-            failed: 0,
-            bare: None,
-            mixed: false,
-        }
-    }
 }
 
 /// Parts the message and the directive: the last ` # SKIP` or ` # TODO` that is a word. Messages
@@ -155,10 +120,7 @@ impl State {
             });
         } else {
             let text = line[1..].trim_ascii();
-            let text = text
-                .strip_prefix(b"SKIP ")
-                .or_else(|| text.strip_prefix(b"TODO "))
-                .unwrap_or(text);
+            let text = behind_any(text, &[b"SKIP ", b"TODO "]).unwrap_or(text);
             self.comment.clear();
             self.comment.extend_from_slice(text);
             self.fresh = true;

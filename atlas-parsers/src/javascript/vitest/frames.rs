@@ -5,6 +5,7 @@
 //! that is outside of any suite. When they hold exactly as many as the runner counted, these are
 //! the tests it counted.
 
+use crate::edges::{behind_any, is_number};
 use std::collections::BTreeSet;
 
 #[derive(Clone, Debug, Default)]
@@ -32,7 +33,7 @@ impl Frames {
             return;
         };
         let number = number.trim_start_matches(' ');
-        if number.is_empty() || !number.bytes().all(|b| b.is_ascii_digit()) {
+        if !is_number(number) {
             return;
         }
         if let Some(title) = todo(source)
@@ -55,9 +56,7 @@ impl Frames {
 
 /// The title of `test.todo('title')`.
 fn todo(source: &str) -> Option<&str> {
-    let rest = source
-        .strip_prefix("test.todo(")
-        .or_else(|| source.strip_prefix("it.todo("))?;
+    let rest = behind_any(source, &["test.todo(", "it.todo("])?;
     let quote = rest
         .chars()
         .next()

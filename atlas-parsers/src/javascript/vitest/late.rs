@@ -99,7 +99,7 @@ impl State {
 
 #[cfg(test)]
 mod tests {
-    use crate::javascript::vitest::Vitest;
+    use crate::javascript::vitest::VITEST;
     use crate::text::clean;
     use atlas_core::{LogParserExt, ParsedLog};
 
@@ -122,13 +122,13 @@ mod tests {
     }
 
     fn read(parts: &[&[&str]]) -> ParsedLog {
-        Vitest.parse(parts.concat().concat().as_bytes())
+        VITEST.parse(parts.concat().concat().as_bytes())
     }
 
     #[test]
     fn results_amid_the_list_of_failures_are_read_wherever_they_stand() {
         for log in RUNS {
-            let whole = Vitest.parse(log.as_bytes());
+            let whole = VITEST.parse(log.as_bytes());
             assert_eq!(
                 (whole.tests().len() > 1, whole.consistent),
                 (true, Some(true)),
@@ -161,7 +161,7 @@ mod tests {
             "\u{23af}\u{23af}[1/2]\u{23af}\n \u{2713} test/sum.test.js > sum > ghost 1ms\n",
         ];
         for log in RUNS {
-            let whole = Vitest.parse(log.as_bytes());
+            let whole = VITEST.parse(log.as_bytes());
             let (out, err) = streams(log);
             for (cut, ghost) in [4, 8, out.len()]
                 .into_iter()

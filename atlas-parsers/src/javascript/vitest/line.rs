@@ -1,5 +1,7 @@
 //! The lines of Vitest's reporters.
 
+use crate::edges::{behind_any, is_number, without_note};
+
 /// What a symbol says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Symbol {
@@ -95,11 +97,10 @@ pub(super) fn full_name(text: &str) -> Option<(&str, &str)> {
 
 /// Drops `:12:3`.
 fn without_place(file: &str) -> &str {
-    let number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
     let place = || {
         let (head, column) = file.rsplit_once(':')?;
         let (name, row) = head.rsplit_once(':')?;
-        (number(column) && number(row)).then_some(name)
+        (is_number(column) && is_number(row)).then_some(name)
     };
     place().unwrap_or(file)
 }
@@ -132,7 +133,7 @@ pub(super) fn suite(text: &str, version: u32) -> Option<&str> {
         text
     };
     let (name, count) = text.strip_suffix(')')?.rsplit_once(" (")?;
-    (!count.is_empty() && count.bytes().all(|b| b.is_ascii_digit())).then_some(name)
+    is_number(count).then_some(name)
 }
 
 /// `title 12ms` as the title and the number.
@@ -144,11 +145,9 @@ fn without_time(text: &str) -> Option<(&str, u64)> {
 
 /// `title (retry x2)` as the title.
 fn without_times(text: &str) -> Option<&str> {
-    let (title, note) = text.strip_suffix(')')?.rsplit_once(" (")?;
-    let number = note
-        .strip_prefix("retry x")
-        .or_else(|| note.strip_prefix("repeat x"))?;
-    (!number.is_empty() && number.bytes().all(|b| b.is_ascii_digit())).then_some(title)
+    without_note(text, " (", ")", |note| {
+        behind_any(note, &["retry x", "repeat x"]).is_some_and(is_number)
+    })
 }
 
 /// The default of `slowTestThreshold`.
@@ -163,8 +162,7 @@ pub(super) fn title(text: &str, symbol: Symbol, version: u32, listed: bool) -> &
     if let Some((head, size)) = text
         .strip_suffix(" MB heap used")
         .and_then(|t| t.rsplit_once(' '))
-        && !size.is_empty()
-        && size.bytes().all(|b| b.is_ascii_digit())
+        && is_number(size)
     {
         text = head;
     }
@@ -200,9 +198,7 @@ pub(super) fn title(text: &str, symbol: Symbol, version: u32, listed: bool) -> &
 
 /// The version of ` RUN  v2.1.9 /folder`, and the folder.
 pub(super) fn banner(line: &str) -> Option<(u32, &str)> {
-    let rest = line
-        .strip_prefix(" RUN  v")
-        .or_else(|| line.strip_prefix(" DEV  v"))?;
+    let rest = behind_any(line, &[" RUN  v", " DEV  v"])?;
     let (version, folder) = rest.split_once(' ')?;
     let (major, _) = version.split_once('.')?;
     Some((major.parse().ok()?, folder.trim()))

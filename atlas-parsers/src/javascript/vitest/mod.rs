@@ -21,14 +21,13 @@ mod listing;
 mod reading;
 mod tap;
 
+use crate::edges::behind_any;
 use crate::javascript::json::{Mixed, TakesDocuments, behind_text};
 use crate::javascript::junit::Reports;
 use crate::javascript::report::Report;
-use crate::runner::{About, Mark, Place, Runner};
+use crate::runner::{About, Mark, Place, Shipped};
 use crate::text::clean;
-use atlas_core::{
-    Evidence, LineState, LogParser, LogReader, ParsedLog, ParsedLogBuilder, TestStatus,
-};
+use atlas_core::{Evidence, LineState, ParsedLog, ParsedLogBuilder, TestStatus};
 use frames::Frames;
 use line::{Counts, Marked, Symbol};
 use listing::Listing;
@@ -37,77 +36,56 @@ use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 use tap::Tap;
 
 /// Vitest.
-#[derive(Debug)]
-pub(crate) struct Vitest;
+pub(crate) static VITEST: Shipped = Shipped::new(
+    "vitest",
+    &About {
+        languages: &["javascript", "typescript"],
+        commands: &[&["vitest"]],
+        contains: &["junit"],
+        ..About::new(
+            "the reporters verbose, default, basic, dot, tree, tap, tap-flat, json and junit, versions 0.x to 4",
+            "passing tests of the default, basic and dot reporters; the folder that the names of a json report are relative to, which is guessed from the names; benchmarks",
+        )
+    },
+    mark,
+    || Box::new(Mixed::new(State::default())),
+);
 
-impl LogParser for Vitest {
-    fn id(&self) -> &'static str {
-        "vitest"
-    }
-
-    fn start(&self) -> Box<dyn LogReader> {
-        Box::new(Mixed::new(State::default()))
-    }
-}
-
-impl Runner for Vitest {
-    fn about(&self) -> &'static About {
-        const ABOUT: About = About {
-            languages: &["javascript", "typescript"],
-            commands: &[&["vitest"]],
-            contains: &["junit"],
-            ..About::new(
-                "the reporters verbose, default, basic, dot, tree, tap, tap-flat, json and junit, versions 0.x to 4",
-                "passing tests of the default, basic and dot reporters; the folder that the names of a json report are relative to, which is guessed from the names; benchmarks",
-            )
-        };
-        &ABOUT
-    }
-
-    fn mark(&self, line: &[u8], before: &[u8]) -> Option<Mark> {
-        match line.first()? {
-            b' ' if line.starts_with(b"      Tests  ") && before.starts_with(b" Test Files  ") => {
-                Some(Mark::certain(
-                    Place::End,
-                    "a ` Test Files ` and `Tests` summary",
-                ))
-            }
-            b' ' if line.starts_with(b" RUN  v") => {
-                let text = std::str::from_utf8(line).ok()?;
-                line::banner(text)
-                    .map(|_| Mark::certain(Place::Start, "a ` RUN  v` banner with a folder"))
-            }
-            b'o' | b'n' if line.ends_with(b"ms") || line.ends_with(b"{") => {
-                let text = std::str::from_utf8(line).ok()?;
-                let rest = text
-                    .strip_prefix("ok ")
-                    .or_else(|| text.strip_prefix("not ok "))?;
-                let (_, name) = rest.split_once(" - ")?;
-                let file = name.split([' ', '>']).next()?;
-                let named = [".test.", ".spec."].iter().any(|part| file.contains(part));
-                let (title, _) = name.rsplit_once(" # time=").filter(|_| named)?;
-                // node-tap has a point for each file, too, but no path of titles behind its name.
-                Some(if title[file.len()..].starts_with(" > ") {
-                    Mark::certain(Place::Within, "a TAP result `file > title` with a time")
-                } else {
-                    Mark::hint(
-                        Place::Within,
-                        "a TAP result that names a test file and a time",
-                    )
-                })
-            }
-            b' ' if line.starts_with(b"    1..") && tap::opens_file(before) => Some(Mark::certain(
-                Place::Within,
-                "a TAP plan below the result of a test file with a time",
-            )),
-            b'<' if line.starts_with(XML) => {
-                Some(Mark::certain(Place::Start, "a report named `vitest tests`"))
-            }
-            b'{' if line.starts_with(b"{\"numTotalTestSuites\":") => {
-                Some(Mark::hint(Place::Within, "a Vitest-shaped JSON report"))
-            }
-            _ => None,
+fn mark(line: &[u8], before: &[u8]) -> Option<Mark> {
+    match line.first()? {
+        b' ' if line.starts_with(b"      Tests  ") && before.starts_with(b" Test Files  ") => {
+            Place::End.certain("a ` Test Files ` and `Tests` summary")
         }
+        b' ' if line.starts_with(b" RUN  v") => {
+            let text = std::str::from_utf8(line).ok()?;
+            line::banner(text)
+                .map(|_| Mark::certain(Place::Start, "a ` RUN  v` banner with a folder"))
+        }
+        b'o' | b'n' if line.ends_with(b"ms") || line.ends_with(b"{") => {
+            let text = std::str::from_utf8(line).ok()?;
+            let rest = behind_any(text, &["ok ", "not ok "])?;
+            let (_, name) = rest.split_once(" - ")?;
+            let file = name.split([' ', '>']).next()?;
+            let named = [".test.", ".spec."].iter().any(|part| file.contains(part));
+            let (title, _) = name.rsplit_once(" # time=").filter(|_| named)?;
+            // node-tap has a point for each file, too, but no path of titles behind its name.
+            Some(if title[file.len()..].starts_with(" > ") {
+                Mark::certain(Place::Within, "a TAP result `file > title` with a time")
+            } else {
+                Mark::hint(
+                    Place::Within,
+                    "a TAP result that names a test file and a time",
+                )
+            })
+        }
+        b' ' if line.starts_with(b"    1..") && tap::opens_file(before) => {
+            Place::Within.certain("a TAP plan below the result of a test file with a time")
+        }
+        b'<' if line.starts_with(XML) => Place::Start.certain("a report named `vitest tests`"),
+        b'{' if line.starts_with(b"{\"numTotalTestSuites\":") => {
+            Place::Within.hint("a Vitest-shaped JSON report")
+        }
+        _ => None,
     }
 }
 
@@ -639,7 +617,7 @@ impl LineState for State {
     }
 
     fn finish(self) -> ParsedLog {
-        self.with_late().into_log(ParsedLogBuilder::new("vitest"))
+        self.with_late().into_log(ParsedLogBuilder::default())
     }
 }
 

@@ -4,6 +4,7 @@
 //! joins the names itself. Numbers follow each other on every level, and that is held to: a line
 //! that a failure's text holds has a number that is not due.
 
+use crate::edges::{before_any, without_note};
 use atlas_core::TestStatus;
 
 /// One level of the document.
@@ -148,18 +149,15 @@ pub(super) fn opens_file(line: &[u8]) -> bool {
 
 /// Drops ` # SKIP`, ` # TODO` or ` # time=1.23ms`; says whether the test did not run.
 fn without_comment(text: &str) -> (&str, bool) {
-    if let Some(name) = text
-        .strip_suffix(" # SKIP")
-        .or_else(|| text.strip_suffix(" # TODO"))
-    {
+    if let Some(name) = before_any(text, &[" # SKIP", " # TODO"]) {
         return (name, true);
     }
-    let timed = || {
-        let (name, time) = text.strip_suffix("ms")?.rsplit_once(" # time=")?;
+    let is_time = |time: &str| {
         let number = |b: u8| b.is_ascii_digit() || b == b'.' || b == b'-';
-        time.bytes().all(number).then_some(name)
+        time.bytes().all(number)
     };
-    (timed().unwrap_or(text), false)
+    let name = without_note(text, " # time=", "ms", is_time).unwrap_or(text);
+    (name, false)
 }
 
 /// `\#` is `#`, `\\` is `\`.

@@ -1,5 +1,6 @@
 //! Lines of the console, and the names of tests in all forms.
 
+use crate::edges::before_any;
 use crate::text::without_mark;
 use atlas_core::TestStatus;
 use std::borrow::Cow;
@@ -103,9 +104,7 @@ pub(super) fn is_header(line: &[u8]) -> bool {
     let Ok(line) = std::str::from_utf8(line) else {
         return false;
     };
-    let threads = line
-        .strip_suffix(" threads")
-        .or_else(|| line.strip_suffix(" thread"));
+    let threads = before_any(line, &[" threads", " thread"]);
     let counted = threads.and_then(|rest| rest.rsplit_once(BETWEEN));
     let version = line.strip_prefix("PHP ").unwrap_or_default();
     version.starts_with(|first: char| first.is_ascii_digit())

@@ -14,69 +14,55 @@
 mod console;
 
 use crate::common::{junit, tap};
-use crate::runner::{About, Mark, Place, Runner};
+use crate::runner::{About, Mark, Place, Shipped, by_line};
+use crate::runs::Runs;
 use atlas_core::{
-    ByLine, Evidence, LineState, LogParser, LogReader, LostReason, ParsedLog, ParsedLogBuilder,
-    RunOutcome, TestStatus, Totals,
+    Evidence, LineState, LogReader as _, LostReason, ParsedLog, ParsedLogBuilder, RunOutcome,
+    TestStatus, Totals,
 };
 use console::Signature;
 
 /// Nette Tester.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct NetteTester;
+pub(crate) static NETTETESTER: Shipped = Shipped::new(
+    "nettetester",
+    &About {
+        languages: &["php"],
+        aliases: &["nette_tester"],
+        commands: &[&["tester"]],
+        contains: &["junit", "tap"],
+        ..About::new(
+            "-o console, console-lines, tap and junit of Nette Tester 2.3 to 2.6",
+            "passing tests of the console in dots, and skipped ones without -s; the arguments of a test in \
+             console-lines; the folder in front of the console's files, which depends on the tests that run, \
+             and is longer for tests that end before all are found; which of two lines is real where a test \
+             writes into the runner's own output",
+        )
+    },
+    mark,
+    by_line::<State>,
+);
 
-impl LogParser for NetteTester {
-    fn id(&self) -> &'static str {
-        "nettetester"
-    }
-
-    fn start(&self) -> Box<dyn LogReader> {
-        Box::new(ByLine::new(State::default()))
-    }
-}
-
-impl Runner for NetteTester {
-    fn about(&self) -> &'static About {
-        const ABOUT: About = About {
-            languages: &["php"],
-            aliases: &["nette_tester"],
-            commands: &[&["tester"]],
-            contains: &["junit", "tap"],
-            ..About::new(
-                "-o console, console-lines, tap and junit of Nette Tester 2.3 to 2.6",
-                "passing tests of the console in dots, and skipped ones without -s; the arguments of a test in \
-                 console-lines; the folder in front of the console's files, which depends on the tests that run, \
-                 and is longer for tests that end before all are found; which of two lines is real where a test \
-                 writes into the runner's own output",
-            )
-        };
-        &ABOUT
-    }
-
-    fn mark(&self, line: &[u8], _: &[u8]) -> Option<Mark> {
-        match line.first()? {
-            b'P' if console::is_header(line) => {
-                Some(Mark::certain(Place::Start, "a `PHP … | … threads` line"))
-            }
-            b'|' if line == BANNER => Some(Mark::certain(Place::Start, "Nette Tester's banner")),
-            b'O' | b'F' => console::Counts::of(line)
-                .map(|_| Mark::certain(Place::End, "counts of tests and seconds in parentheses")),
-            b'o' | b'n' => {
-                let (signature, _) = point(line)?;
-                signature
-                    .is_whole_path()
-                    .then_some(Mark::certain(Place::Within, "points named by PHP files"))
-            }
-            b'\t' | b' ' | b'<' => {
-                let case = line.trim_ascii_start().strip_prefix(CASE)?;
-                let class = &case[..memchr::memchr(b'"', case)?];
-                let name = case[class.len()..].strip_prefix(b"\" name=\"")?;
-                let same = name.strip_prefix(class)?.starts_with(b"\"");
-                (same && Signature::of(&String::from_utf8_lossy(class)).is_whole_path())
-                    .then_some(Mark::certain(Place::Within, "test cases of PHP files"))
-            }
-            _ => None,
+fn mark(line: &[u8], _: &[u8]) -> Option<Mark> {
+    match line.first()? {
+        b'P' if console::is_header(line) => Place::Start.certain("a `PHP … | … threads` line"),
+        b'|' if line == BANNER => Place::Start.certain("Nette Tester's banner"),
+        b'O' | b'F' => console::Counts::of(line)
+            .map(|_| Mark::certain(Place::End, "counts of tests and seconds in parentheses")),
+        b'o' | b'n' => {
+            let (signature, _) = point(line)?;
+            signature
+                .is_whole_path()
+                .then_some(Mark::certain(Place::Within, "points named by PHP files"))
         }
+        b'\t' | b' ' | b'<' => {
+            let case = line.trim_ascii_start().strip_prefix(CASE)?;
+            let class = &case[..memchr::memchr(b'"', case)?];
+            let name = case[class.len()..].strip_prefix(b"\" name=\"")?;
+            let same = name.strip_prefix(class)?.starts_with(b"\"");
+            (same && Signature::of(&String::from_utf8_lossy(class)).is_whole_path())
+                .then_some(Mark::certain(Place::Within, "test cases of PHP files"))
+        }
+        _ => None,
     }
 }
 
@@ -171,36 +157,26 @@ impl Run {
     }
 }
 
-#[derive(Clone)]
+#[derive(Clone, Default)]
 struct State {
     log: ParsedLogBuilder,
     number: usize,
     run: Option<Run>,
     /// The report is written to the console.
     junit: Option<junit::Reader>,
-    agrees: bool,
-    /// Runs that ended, and whether one did not.
-    ended: u64,
-    truncated: bool,
-}
-
-impl Default for State {
-    fn default() -> Self {
-        Self {
-            log: ParsedLogBuilder::new("nettetester"),
-            number: 0,
-            run: None,
-            junit: None,
-            agrees: true,
-            ended: 0,
-            truncated: false,
-        }
-    }
+    runs: Runs,
 }
 
 impl State {
+    /// The run that is open, if there is one, has no end.
+    fn leave(&mut self) {
+        if self.run.is_some() {
+            self.runs.worst(RunOutcome::Truncated);
+        }
+    }
+
     fn begin(&mut self, form: Form) {
-        self.truncated |= self.run.is_some();
+        self.leave();
         self.run = Some(Run::new(form));
     }
 
@@ -208,8 +184,8 @@ impl State {
         let Some(run) = self.run.take() else {
             return;
         };
-        self.ended += 1;
-        self.agrees &= run.agrees(counts);
+        self.runs.agree(run.agrees(counts));
+        self.runs.worst(RunOutcome::Completed);
         self.log.add_totals(Totals {
             total: Some(counts.ran()),
             passed: Some(counts.passed()),
@@ -274,8 +250,9 @@ impl State {
             return;
         };
         if let Some(tests) = tap::line::plan(line.as_bytes()) {
-            self.ended += 1;
-            self.agrees &= run.passed + run.failed + run.skipped == tests;
+            self.runs
+                .agree(run.passed + run.failed + run.skipped == tests);
+            self.runs.worst(RunOutcome::Completed);
             self.log.add_totals(Totals {
                 total: Some(tests),
                 ..Totals::default()
@@ -320,7 +297,7 @@ impl LineState for State {
             return;
         }
         let report = line.starts_with("<?xml ") || line.starts_with("<testsuites");
-        if report && self.run.is_none() && self.ended == 0 {
+        if report && self.run.is_none() && self.runs.outcome.is_none() {
             let mut junit = junit::Reader::default();
             junit.feed(raw);
             junit.feed(b"\n");
@@ -334,25 +311,15 @@ impl LineState for State {
         if let Some(junit) = self.junit {
             return of_report(&Box::new(junit).finish());
         }
-        self.truncated |= self.run.is_some();
-        if self.ended > 0 {
-            self.log.set_consistent(self.agrees);
-        }
-        let outcome = if self.truncated {
-            RunOutcome::Truncated
-        } else if self.ended > 0 {
-            RunOutcome::Completed
-        } else {
-            RunOutcome::NothingRan
-        };
-        self.log.finish(outcome)
+        self.leave();
+        self.runs.finish(self.log, false)
     }
 }
 
 /// The report with the file of each test as its module. Its tests have their signatures twice, as class
 /// and as name, and its failures are declared as errors.
 fn of_report(report: &ParsedLog) -> ParsedLog {
-    let mut log = ParsedLogBuilder::new("nettetester");
+    let mut log = ParsedLogBuilder::default();
     for test in &report.results {
         let signature = Signature::of(test.name);
         for _ in 0..test.seen {
@@ -382,8 +349,8 @@ mod tests {
 
     #[test]
     fn the_report_says_what_tap_says() {
-        let report = NetteTester.parse(include_bytes!("corpus/traps_junit.xml"));
-        let tap = NetteTester.parse(TAP);
+        let report = NETTETESTER.parse(include_bytes!("corpus/traps_junit.xml"));
+        let tap = NETTETESTER.parse(TAP);
         assert_eq!(report.tests(), tap.tests());
         assert_eq!(tap.results.len(), 32);
     }
@@ -391,7 +358,7 @@ mod tests {
     #[test]
     fn the_console_names_the_same_failures() {
         let failing = |log: &[u8]| -> BTreeSet<String> {
-            let log = NetteTester.parse(log);
+            let log = NETTETESTER.parse(log);
             let tests = log.tests();
             let failing = tests.iter().filter(|(_, status)| status.is_failing());
             // Tests that end before all are found are named from another folder.
@@ -434,7 +401,7 @@ mod tests {
     fn a_run_without_its_totals_is_cut() {
         let log = include_str!("corpus/traps_lines.log");
         let cut = &log[..log.find("· 22/").unwrap()];
-        let read = NetteTester.parse(cut.as_bytes());
+        let read = NETTETESTER.parse(cut.as_bytes());
         assert_eq!(read.outcome, RunOutcome::Truncated);
         assert!(!read.is_empty());
         assert_eq!(read.consistent, None);
@@ -446,11 +413,11 @@ mod tests {
         let log = "PHP 8.2.36 (cli) | php | 1 thread\n\n· 1/2 a.phpt OK in 0.01 s \n\
             · 2/2 forged.phpt OK in 0.01 s \n· 2/2 b.phpt FAIL in 0.01 s \n\n\n\
             -- FAILED: b.phpt\n   x\n\n\nFAILURES! (2 tests, 1 failure, 0.1 seconds)\n";
-        let read = NetteTester.parse(log.as_bytes());
+        let read = NETTETESTER.parse(log.as_bytes());
         assert_eq!(read.results.len(), 3);
         assert_eq!(read.consistent, Some(false));
         let honest = log.replace("· 2/2 forged.phpt OK in 0.01 s \n", "");
-        let read = NetteTester.parse(honest.as_bytes());
+        let read = NETTETESTER.parse(honest.as_bytes());
         assert_eq!(read.consistent, Some(true));
     }
 }

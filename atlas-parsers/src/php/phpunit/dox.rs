@@ -1,5 +1,6 @@
 //! `--testdox`: class headings with marked sentences below them.
 
+use crate::edges::is_number;
 use crate::text::lossy;
 use crate::texts::{Place, Texts};
 use atlas_core::TestStatus;
@@ -264,8 +265,7 @@ fn clean_title(title: &str, coloured: bool, timed: bool) -> &str {
         } else if coloured
             && let Some(timed) = title.strip_suffix(" ms")
             && let Some((head, time)) = timed.rsplit_once("  ")
-            && !time.is_empty()
-            && time.bytes().all(|b| b.is_ascii_digit())
+            && is_number(time)
         {
             name = head;
         }

@@ -1,6 +1,7 @@
 //! The numbered lists of errors, failures and other tests behind the time line.
 
 use super::title;
+use crate::edges::behind_any;
 
 /// What a list's tests are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -164,9 +165,7 @@ fn head(line: &[u8]) -> Option<List> {
     if text.len() > 80 {
         return None;
     }
-    let rest = text
-        .strip_prefix("There was ")
-        .or_else(|| text.strip_prefix("There were "));
+    let rest = behind_any(text, &["There was ", "There were "]);
     if let Some(rest) = rest {
         let (count, what) = rest.split_once(' ')?;
         let declared: u64 = count.parse().ok()?;
@@ -189,9 +188,7 @@ fn head(line: &[u8]) -> Option<List> {
     }
     let (count, rest) = text.split_once(' ')?;
     let _: u64 = count.parse().ok()?;
-    let rest = rest
-        .strip_prefix("test triggered ")
-        .or_else(|| rest.strip_prefix("tests triggered "))?;
+    let rest = behind_any(rest, &["test triggered ", "tests triggered "])?;
     let (count, _) = rest.split_once(' ')?;
     Some(List {
         kind: Kind::Other,

@@ -17,94 +17,67 @@ mod summary;
 mod title;
 
 use crate::nested::Nested;
-use crate::runner::{About, Mark, Place, Runner};
+use crate::runner::{About, Mark, Place, Shipped, by_line};
+use crate::runs::Runs;
 use crate::text::clean;
-use atlas_core::{
-    ByLine, Evidence, LineState, LogParser, LogReader, LostReason, ParsedLog, ParsedLogBuilder,
-    RunOutcome,
-};
+use atlas_core::{Evidence, LineState, LostReason, ParsedLog, ParsedLogBuilder, RunOutcome};
 use session::Session;
 use std::path::Path;
 
 /// `PHPUnit`'s console output.
-#[derive(Debug)]
-pub(crate) struct Phpunit;
+pub(crate) static PHPUNIT: Shipped = Shipped::new(
+    "phpunit",
+    &About {
+        languages: &["php"],
+        aliases: &["pest", "paratest", "php_v1", "simple-phpunit", "artisan"],
+        commands: &[
+            &["phpunit"],
+            &["paratest"],
+            &["pest"],
+            &["simple-phpunit"],
+            &["artisan", "test"],
+        ],
+        usual_for: &["php"],
+        ..About::new(
+            "progress with its lists of errors, failures, skipped and incomplete tests; --testdox; \
+             --teamcity; --debug; --log-events-text; PHPUnit 7 to 13, ParaTest, Pest",
+            "passing tests of a plain run; skipped ones without --verbose or --display-skipped; \
+             which tests of `--debug` before PHPUnit 10 were skipped; whether a testdox ✘ is an \
+             error or a failure; a report that a test prints after the real one",
+        )
+    },
+    mark,
+    by_line::<State>,
+);
 
-impl LogParser for Phpunit {
-    fn id(&self) -> &'static str {
-        "phpunit"
-    }
-
-    fn start(&self) -> Box<dyn LogReader> {
-        Box::new(ByLine::new(State::new()))
-    }
-}
-
-impl Runner for Phpunit {
-    fn about(&self) -> &'static About {
-        const ABOUT: About = About {
-            languages: &["php"],
-            aliases: &["pest", "paratest", "php_v1", "simple-phpunit", "artisan"],
-            commands: &[
-                &["phpunit"],
-                &["paratest"],
-                &["pest"],
-                &["simple-phpunit"],
-                &["artisan", "test"],
-            ],
-            usual_for: &["php"],
-            ..About::new(
-                "progress with its lists of errors, failures, skipped and incomplete tests; --testdox; \
-                 --teamcity; --debug; --log-events-text; PHPUnit 7 to 13, ParaTest, Pest",
-                "passing tests of a plain run; skipped ones without --verbose or --display-skipped; \
-                 which tests of `--debug` before PHPUnit 10 were skipped; whether a testdox ✘ is an \
-                 error or a failure; a report that a test prints after the real one",
-            )
-        };
-        &ABOUT
-    }
-
-    fn mark(&self, line: &[u8], before: &[u8]) -> Option<Mark> {
-        match line.first()? {
-            b'P' if is_header(line) => Some(Mark::certain(
-                Place::Start,
-                "a `PHPUnit … by Sebastian Bergmann` line",
-            )),
-            b'P' if line.starts_with(b"PHPUnit Started (PHPUnit ") => {
-                Some(Mark::certain(Place::Start, "a `PHPUnit Started` event"))
-            }
-            b'T' if summary::is_time(line) => {
-                Some(Mark::certain(Place::Within, "a `Time: …, Memory: …` line"))
-            }
-            b'T' if summary::counts(line).is_some() && summary::is_verdict(before) => Some(
-                Mark::certain(Place::End, "a `Tests: …, Assertions: …` line"),
-            ),
-            b'O' if summary::ok(line).is_some() => Some(Mark::certain(
-                Place::End,
-                "an `OK (… tests, … assertions)` line",
-            )),
-            b'#' if line.starts_with(b"##teamcity[testStarted ")
-                && memchr::memmem::find(line, b" locationHint='php_qn://").is_some() =>
-            {
-                Some(Mark::certain(
-                    Place::Within,
-                    "a TeamCity message with a PHP test's place",
-                ))
-            }
-            b' ' if line.starts_with(b"  Tests:  ")
-                && line.ends_with(b" assertions)")
-                && pest::totals(&line[8..]).is_some() =>
-            {
-                Some(Mark::certain(
-                    Place::End,
-                    "a `Tests: … passed (… assertions)` line",
-                ))
-            }
-            b' ' if pest::heading(&line[line.len().min(2)..]).is_some() && line[..2] == *b"  " => {
-                Some(Mark::hint(Place::Within, "a `PASS  Class` line"))
-            }
-            _ => None,
+fn mark(line: &[u8], before: &[u8]) -> Option<Mark> {
+    match line.first()? {
+        b'P' if is_header(line) => Place::Start.certain("a `PHPUnit … by Sebastian Bergmann` line"),
+        b'P' if line.starts_with(b"PHPUnit Started (PHPUnit ") => {
+            Place::Start.certain("a `PHPUnit Started` event")
         }
+        b'T' if summary::is_time(line) => Place::Within.certain("a `Time: …, Memory: …` line"),
+        b'T' if summary::counts(line).is_some() && summary::is_verdict(before) => {
+            Place::End.certain("a `Tests: …, Assertions: …` line")
+        }
+        b'O' if summary::ok(line).is_some() => {
+            Place::End.certain("an `OK (… tests, … assertions)` line")
+        }
+        b'#' if line.starts_with(b"##teamcity[testStarted ")
+            && memchr::memmem::find(line, b" locationHint='php_qn://").is_some() =>
+        {
+            Place::Within.certain("a TeamCity message with a PHP test's place")
+        }
+        b' ' if line.starts_with(b"  Tests:  ")
+            && line.ends_with(b" assertions)")
+            && pest::totals(&line[8..]).is_some() =>
+        {
+            Place::End.certain("a `Tests: … passed (… assertions)` line")
+        }
+        b' ' if pest::heading(&line[line.len().min(2)..]).is_some() && line[..2] == *b"  " => {
+            Place::Within.hint("a `PASS  Class` line")
+        }
+        _ => None,
     }
 }
 
@@ -115,15 +88,13 @@ fn is_header(line: &[u8]) -> bool {
         && memchr::memmem::find(line, b" by Sebastian Bergmann").is_some()
 }
 
-#[derive(Clone)]
+#[derive(Clone, Default)]
 struct State {
     log: ParsedLogBuilder,
     line: usize,
     session: Session,
     nested: Nested<Session>,
-    /// Whether the results of all runs agree with their totals, as far as that can be told.
-    consistent: Option<bool>,
-    outcome: Option<RunOutcome>,
+    runs: Runs,
     began: bool,
     /// An error at load time, before or without a run.
     fatal: Option<(Evidence, Option<String>)>,
@@ -131,20 +102,6 @@ struct State {
 }
 
 impl State {
-    fn new() -> Self {
-        Self {
-            log: ParsedLogBuilder::new("phpunit"),
-            line: 0,
-            session: Session::default(),
-            nested: Nested::default(),
-            consistent: None,
-            outcome: None,
-            began: false,
-            fatal: None,
-            trace_of_runner: false,
-        }
-    }
-
     /// Records the run, and those in which it began or which began in it, where it has no end.
     fn close(&mut self) {
         if self.session.ended() && !self.nested.is_inside() {
@@ -160,15 +117,8 @@ impl State {
         let Some(closed) = session.close(&mut self.log) else {
             return;
         };
-        self.consistent = match (self.consistent, closed.consistent) {
-            (Some(false), _) | (_, Some(false)) => Some(false),
-            (known, agrees) => agrees.or(known),
-        };
-        self.outcome = Some(match (self.outcome, closed.outcome) {
-            (Some(known), RunOutcome::NothingRan)
-            | (Some(known @ (RunOutcome::Crashed | RunOutcome::Truncated)), _) => known,
-            (_, outcome) => outcome,
-        });
+        self.runs.agree(closed.consistent);
+        self.runs.first_cut(closed.outcome);
     }
 
     /// Fatal errors of PHP, and of the runner while it loads. Output of the progress may stand in
@@ -308,16 +258,13 @@ impl LineState for State {
             let file = file.unwrap_or_default();
             self.log.lose(&file, LostReason::LoadFailed, vec![evidence]);
         }
-        let outcome = match self.outcome {
-            Some(outcome @ RunOutcome::Completed) => outcome,
-            Some(outcome) if self.log.recorded() > 0 => outcome,
-            _ if unloaded => RunOutcome::BuildFailed,
-            Some(outcome) => outcome,
-            None if self.began => RunOutcome::Truncated,
-            None => RunOutcome::NothingRan,
+        self.runs.outcome = match self.runs.outcome {
+            outcome @ Some(RunOutcome::Completed) => outcome,
+            outcome @ Some(_) if self.log.recorded() > 0 => outcome,
+            _ if unloaded => Some(RunOutcome::BuildFailed),
+            None if self.began => Some(RunOutcome::Truncated),
+            outcome => outcome,
         };
-        let mut log = self.log.finish(outcome);
-        log.consistent = self.consistent;
-        log
+        self.runs.finish(self.log, false)
     }
 }

@@ -1,6 +1,7 @@
 //! Output that names every test by class and method: `--teamcity`, `--debug` and the event log.
 
 use super::title;
+use crate::edges::behind_any;
 use atlas_core::TestStatus;
 use std::collections::HashMap;
 
@@ -339,14 +340,15 @@ impl NamedTests {
 }
 
 fn fixture(text: &str) -> Option<&str> {
-    [
-        "Before First Test Method Errored (",
-        "Before First Test Method Failed (",
-        "After Last Test Method Errored (",
-        "After Last Test Method Failed (",
-    ]
-    .iter()
-    .find_map(|head| text.strip_prefix(head))
+    behind_any(
+        text,
+        &[
+            "Before First Test Method Errored (",
+            "Before First Test Method Failed (",
+            "After Last Test Method Errored (",
+            "After Last Test Method Failed (",
+        ],
+    )
 }
 
 /// The line without `[00:00:00.012 / 00:00:00.001] [4194304 bytes] ` of the verbose event log.

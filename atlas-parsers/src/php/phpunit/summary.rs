@@ -1,6 +1,7 @@
 //! The lines that end a run.
 
 use super::title::number;
+use crate::edges::behind_any;
 
 /// The counts of the last line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -30,9 +31,7 @@ impl Counts {
 pub(super) fn ok(line: &[u8]) -> Option<Counts> {
     let rest = line.trim_ascii_end().strip_prefix(b"OK (")?;
     let (tests, rest) = leading(rest)?;
-    let rest = rest
-        .strip_prefix(b" tests, ")
-        .or_else(|| rest.strip_prefix(b" test, "))?;
+    let rest = behind_any(rest, &[b" tests, ", b" test, "])?;
     let (_, rest) = leading(rest)?;
     matches!(rest, b" assertions)" | b" assertion)").then_some(Counts {
         tests,

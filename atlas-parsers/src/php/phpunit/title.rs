@@ -1,5 +1,6 @@
 //! Names of tests as the runner prints them.
 
+use crate::edges::is_number;
 use std::path::Path;
 
 /// The arguments behind a data set's name are looked for in titles up to this length.
@@ -158,7 +159,7 @@ pub(super) fn of_event(id: &str) -> Option<String> {
     let Some((method, data)) = rest.split_once('#') else {
         return (!rest.contains(' ')).then(|| id.to_owned());
     };
-    let numbered = !data.is_empty() && data.bytes().all(|b| b.is_ascii_digit());
+    let numbered = is_number(data);
     Some(if numbered {
         format!("{class}::{method}{DATA_SET}#{data}")
     } else {

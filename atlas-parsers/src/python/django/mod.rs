@@ -8,79 +8,58 @@
 //! imported, is told by a traceback and no run.
 
 use super::unittest::State as Run;
-use crate::runner::{About, Mark, Place, Runner};
+use crate::runner::{About, Mark, Place, Shipped, by_line};
 use crate::text::clean;
-use atlas_core::{
-    ByLine, Evidence, LineState, LogParser, LogReader, LogWarning, ParsedLog, RunOutcome,
-};
+use atlas_core::{Evidence, LineState, LogWarning, ParsedLog, RunOutcome};
 use memchr::memmem;
 
 /// The parser.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Django;
+pub(crate) static DJANGO: Shipped = Shipped::new(
+    "django",
+    &About {
+        languages: &["python"],
+        aliases: &["python_django", "django_test"],
+        commands: &[
+            &["manage.py", "test"],
+            &["runtests.py"],
+            &["django-admin", "test"],
+        ],
+        contains: &["unittest"],
+        ..About::new(
+            "verbose and plain output of every version, `--parallel`, `--reverse`, \
+             `--buffer` and `--timing` included",
+            "passing and skipped tests without -v 2; with `--parallel`, which of two lines is \
+             a worker's where a test prints a whole result of its own",
+        )
+    },
+    mark,
+    by_line::<State>,
+);
 
-impl LogParser for Django {
-    fn id(&self) -> &'static str {
-        "django"
-    }
-
-    fn start(&self) -> Box<dyn LogReader> {
-        Box::new(ByLine::new(State {
-            run: Run::new("django"),
-            line: 0,
-            traceback: false,
-            failure: None,
-            found: false,
-        }))
-    }
-}
-
-impl Runner for Django {
-    fn about(&self) -> &'static About {
-        const ABOUT: About = About {
-            languages: &["python"],
-            aliases: &["python_django", "django_test"],
-            commands: &[
-                &["manage.py", "test"],
-                &["runtests.py"],
-                &["django-admin", "test"],
-            ],
-            contains: &["unittest"],
-            ..About::new(
-                "verbose and plain output of every version, `--parallel`, `--reverse`, \
-                 `--buffer` and `--timing` included",
-                "passing and skipped tests without -v 2; with `--parallel`, which of two lines is \
-                 a worker's where a test prints a whole result of its own",
-            )
-        };
-        &ABOUT
-    }
-
-    fn mark(&self, line: &[u8], _: &[u8]) -> Option<Mark> {
-        match line.first()? {
-            b'C' if line.starts_with(b"Creating test database for alias '")
-                || line.starts_with(b"Cloning test database for alias '") =>
-            {
-                Some(Mark::certain(Place::Start, "Django's test database"))
-            }
-            b'D' if line.starts_with(b"Destroying test database for alias '")
-                || line.starts_with(b"Destroying old test database for alias '") =>
-            {
-                Some(Mark::certain(Place::End, "Django's test database"))
-            }
-            b'S' if line.starts_with(b"System check identified ") => {
-                Some(Mark::certain(Place::Start, "Django's system check"))
-            }
-            b'T' if line.starts_with(b"Testing against Django installed in ") => {
-                Some(Mark::certain(Place::Start, "Django's own `runtests.py`"))
-            }
-            b'F' if found(line) => Some(Mark::hint(Place::Start, "a `Found N test(s).` line")),
-            _ => None,
+fn mark(line: &[u8], _: &[u8]) -> Option<Mark> {
+    match line.first()? {
+        b'C' if line.starts_with(b"Creating test database for alias '")
+            || line.starts_with(b"Cloning test database for alias '") =>
+        {
+            Place::Start.certain("Django's test database")
         }
+        b'D' if line.starts_with(b"Destroying test database for alias '")
+            || line.starts_with(b"Destroying old test database for alias '") =>
+        {
+            Place::End.certain("Django's test database")
+        }
+        b'S' if line.starts_with(b"System check identified ") => {
+            Place::Start.certain("Django's system check")
+        }
+        b'T' if line.starts_with(b"Testing against Django installed in ") => {
+            Place::Start.certain("Django's own `runtests.py`")
+        }
+        b'F' if found(line) => Place::Start.hint("a `Found N test(s).` line"),
+        _ => None,
     }
 }
 
-#[derive(Clone)]
+#[derive(Clone, Default)]
 struct State {
     run: Run,
     line: usize,

@@ -2,6 +2,7 @@
 //!
 //! Nothing here knows where in the output a line stands; that is the business of the session.
 
+use crate::edges::{before_any, begin_of, end_of, is_number};
 use atlas_core::{TestStatus, Totals};
 use memchr::{memchr, memchr_iter, memmem, memrchr};
 
@@ -42,18 +43,14 @@ fn word_at_end(text: &[u8]) -> Option<(&[u8], Word)> {
     if !matches!(text.last()?, b'D' | b'R' | b'L' | b'S' | b'N' | b'P') {
         return None;
     }
-    WORDS
-        .iter()
-        .find_map(|(word, meaning)| Some((text.strip_suffix(*word)?, *meaning)))
+    end_of(text, &WORDS)
 }
 
 fn word_at_start(text: &[u8]) -> Option<(&[u8], Word)> {
     if !text.first()?.is_ascii_uppercase() {
         return None;
     }
-    WORDS
-        .iter()
-        .find_map(|(word, meaning)| Some((text.strip_prefix(*word)?, *meaning)))
+    begin_of(text, &WORDS)
 }
 
 /// A file as the front of a node id: no column, an extension, and blanks only in a Python file.
@@ -178,16 +175,15 @@ pub(super) enum Progress {
 
 fn progress_text(text: &[u8]) -> Progress {
     let text = text.trim_ascii_start();
-    let digits = |part: &[u8]| !part.is_empty() && part.iter().all(u8::is_ascii_digit);
     if let Some(percent) = text.strip_suffix(b"%") {
         return match percent {
             b"100" => Progress::Done,
-            _ if digits(percent) => Progress::Some,
+            _ if is_number(percent) => Progress::Some,
             _ => Progress::None,
         };
     }
     match memchr(b'/', text).map(|at| (&text[..at], &text[at + 1..])) {
-        Some((done, all)) if digits(done) && digits(all) => {
+        Some((done, all)) if is_number(done) && is_number(all) => {
             if done == all {
                 Progress::Done
             } else {
@@ -219,33 +215,28 @@ pub(super) fn split_progress(line: &[u8]) -> (&[u8], Progress) {
 /// Takes a duration from the end of a line that has a result, as pytest 9 prints it with
 /// `console_output_style=times`: `a.py::test_x PASSED   1.908ms`.
 fn split_duration(line: &[u8]) -> Option<&[u8]> {
-    let digits = |text: &[u8]| !text.is_empty() && text.iter().all(u8::is_ascii_digit);
     if !matches!(line.last()?, b's' | b'm') {
         return None;
     }
     let at = memrchr(b' ', line)?;
     let last = &line[at + 1..];
-    let number = [&b"us"[..], b"ms", b"s"]
-        .iter()
-        .find_map(|unit| last.strip_suffix(*unit));
+    let number = before_any(last, &[b"us", b"ms", b"s"]);
     let fraction = number.and_then(|number| {
         let dot = memchr(b'.', number)?;
-        (digits(&number[..dot]) && digits(&number[dot + 1..])).then_some(())
+        (is_number(&number[..dot]) && is_number(&number[dot + 1..])).then_some(())
     });
     let rest = if fraction.is_some() {
         &line[..at]
     } else {
         // `1m 12s`, `2h 3m`
-        let small = last
-            .strip_suffix(b"s")
-            .or_else(|| last.strip_suffix(b"m"))?;
+        let small = before_any(last, &[b"s", b"m"])?;
         let before = memrchr(b' ', &line[..at])?;
         let large = &line[before + 1..at];
         let large = match last.last() {
             Some(b's') => large.strip_suffix(b"m")?,
             _ => large.strip_suffix(b"h")?,
         };
-        (digits(small) && digits(large)).then_some(())?;
+        (is_number(small) && is_number(large)).then_some(())?;
         &line[..before]
     };
     let rest = rest.trim_ascii_end();

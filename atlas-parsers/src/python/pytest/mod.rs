@@ -18,109 +18,82 @@ mod session;
 mod sugar;
 
 use crate::nested::Nested;
-use crate::runner::{About, Mark, Place, Runner};
+use crate::runner::{About, Mark, Place, Shipped, by_line};
 use crate::text::{clean, uncoloured};
-use atlas_core::{
-    ByLine, Evidence, LineState, LogParser, LogReader, LostReason, ParsedLog, ParsedLogBuilder,
-    RunOutcome,
-};
+use atlas_core::{Evidence, LineState, LostReason, ParsedLog, ParsedLogBuilder, RunOutcome};
 use grammar::{Progress, Word};
 use memchr::memmem;
 use session::Session;
+use std::sync::LazyLock;
 use sugar::Sugar;
 
 /// The parser.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Pytest;
+pub(crate) static PYTEST: Shipped = Shipped::new(
+    "pytest",
+    &About {
+        languages: &["python"],
+        aliases: &[
+            "pytest_v2",
+            "pytest_options",
+            "astroid",
+            "astropy",
+            "flask",
+            "marshmallow",
+            "matplotlib",
+            "pvlib",
+            "pydicom",
+            "pylint",
+            "pyvista",
+            "requests",
+            "scikit",
+            "seaborn",
+            "sphinx",
+            "sqlfluff",
+            "xarray",
+        ],
+        commands: &[&["pytest"], &["py.test"]],
+        ..About::new(
+            "pytest 4.6 to 9: default, -q, -v, -rA, xdist, live log, subtests, reruns, doctests, \
+             every `console_output_style`, the pytest-sugar plugin",
+            "passing tests without -v or -rA; in a skip summary, which test \
+             it was; with -s, which lines are output where they look like results",
+        )
+    },
+    mark,
+    by_line::<State>,
+);
 
-impl LogParser for Pytest {
-    fn id(&self) -> &'static str {
-        "pytest"
+fn mark(line: &[u8], _: &[u8]) -> Option<Mark> {
+    if sugar::begins(line) {
+        return Place::Start.certain("pytest-sugar's `Test session starts`");
     }
-
-    fn start(&self) -> Box<dyn LogReader> {
-        Box::new(ByLine::new(State::default()))
+    if line.first() != Some(&b'=') || line.last() != Some(&b'=') {
+        return None;
     }
-}
-
-impl Runner for Pytest {
-    fn about(&self) -> &'static About {
-        const ABOUT: About = About {
-            languages: &["python"],
-            aliases: &[
-                "pytest_v2",
-                "pytest_options",
-                "astroid",
-                "astropy",
-                "flask",
-                "marshmallow",
-                "matplotlib",
-                "pvlib",
-                "pydicom",
-                "pylint",
-                "pyvista",
-                "requests",
-                "scikit",
-                "seaborn",
-                "sphinx",
-                "sqlfluff",
-                "xarray",
-            ],
-            commands: &[&["pytest"], &["py.test"]],
-            ..About::new(
-                "pytest 4.6 to 9: default, -q, -v, -rA, xdist, live log, subtests, reruns, doctests, \
-                 every `console_output_style`, the pytest-sugar plugin",
-                "passing tests without -v or -rA; in a skip summary, which test \
-                 it was; with -s, which lines are output where they look like results",
-            )
-        };
-        &ABOUT
+    let start = line.iter().position(|byte| *byte != b'=')?;
+    let end = line.iter().rposition(|byte| *byte != b'=')?;
+    let title = line[start..=end].trim_ascii();
+    let has = |part: &[u8]| memmem::find(title, part).is_some();
+    if title == b"test session starts" {
+        return Place::Start.certain("pytest's `test session starts`");
     }
-
-    fn mark(&self, line: &[u8], _: &[u8]) -> Option<Mark> {
-        if sugar::begins(line) {
-            return Some(Mark::certain(
-                Place::Start,
-                "pytest-sugar's `Test session starts`",
-            ));
-        }
-        if line.first() != Some(&b'=') || line.last() != Some(&b'=') {
-            return None;
-        }
-        let start = line.iter().position(|byte| *byte != b'=')?;
-        let end = line.iter().rposition(|byte| *byte != b'=')?;
-        let title = line[start..=end].trim_ascii();
-        let has = |part: &[u8]| memmem::find(title, part).is_some();
-        if title == b"test session starts" {
-            return Some(Mark::certain(
-                Place::Start,
-                "pytest's `test session starts`",
-            ));
-        }
-        if title == b"short test summary info" {
-            return Some(Mark::certain(
-                Place::Within,
-                "pytest's `short test summary info`",
-            ));
-        }
-        if title == b"rerun test summary info" {
-            return Some(Mark::certain(
-                Place::Within,
-                "pytest-rerunfailures' `rerun test summary info`",
-            ));
-        }
-        let timed = has(b" in ") && (title.ends_with(b"s") || title.ends_with(b")"));
-        let counted = [
-            &b" passed"[..],
-            b" failed",
-            b" skipped",
-            b" error",
-            b"no tests ran",
-        ]
-        .iter()
-        .any(|word| has(word));
-        (timed && counted).then_some(Mark::certain(Place::End, "pytest's last line"))
+    if title == b"short test summary info" {
+        return Place::Within.certain("pytest's `short test summary info`");
     }
+    if title == b"rerun test summary info" {
+        return Place::Within.certain("pytest-rerunfailures' `rerun test summary info`");
+    }
+    let timed = has(b" in ") && (title.ends_with(b"s") || title.ends_with(b")"));
+    let counted = [
+        &b" passed"[..],
+        b" failed",
+        b" skipped",
+        b" error",
+        b"no tests ran",
+    ]
+    .iter()
+    .any(|word| has(word));
+    (timed && counted).then_some(Mark::certain(Place::End, "pytest's last line"))
 }
 
 /// Where in a session the log is.
@@ -135,7 +108,7 @@ enum Phase {
     Report,
 }
 
-#[derive(Clone)]
+#[derive(Clone, Default)]
 struct State {
     line: u64,
     phase: Phase,
@@ -156,7 +129,6 @@ struct State {
     inconsistent: bool,
     consistent: bool,
     fatal: bool,
-    fatal_error: memmem::Finder<'static>,
     /// The file of the last plain line.
     file: Vec<u8>,
     /// Room for a line without its escapes.
@@ -169,30 +141,9 @@ struct Conftest {
     lines: Vec<Evidence>,
 }
 
-impl Default for State {
-    fn default() -> Self {
-        Self {
-            line: 0,
-            phase: Phase::Outside,
-            session: None,
-            nested: Nested::default(),
-            sugar: None,
-            conftest: None,
-            builder: ParsedLogBuilder::new("pytest"),
-            ran: false,
-            any_completed: false,
-            refused: false,
-            broken: None,
-            incomparable: false,
-            inconsistent: false,
-            consistent: false,
-            fatal: false,
-            fatal_error: memmem::Finder::new(b"Fatal Python error: "),
-            file: Vec::new(),
-            room: String::new(),
-        }
-    }
-}
+/// What Python's fault handler says first.
+static FATAL_ERROR: LazyLock<memmem::Finder<'static>> =
+    LazyLock::new(|| memmem::Finder::new(b"Fatal Python error: "));
 
 /// Where the first line of a session begins, behind what stands in front of it without a line end.
 fn start_behind(line: &[u8]) -> Option<usize> {
@@ -615,7 +566,7 @@ impl State {
         let Some(session) = self.session.as_mut() else {
             return;
         };
-        if let Some(at) = self.fatal_error.find(line) {
+        if let Some(at) = FATAL_ERROR.find(line) {
             session.fatal(&line[..at]);
             self.builder.warn(Some(self.line), text(&line[at..]));
             return;

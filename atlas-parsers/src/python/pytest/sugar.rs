@@ -8,6 +8,7 @@
 
 use super::grammar;
 use super::session::Ending;
+use crate::edges::{behind_any, is_number};
 use crate::text::{clean, lossy};
 use atlas_core::{Evidence, LostReason, ParsedLogBuilder, RunOutcome, TestStatus, Totals};
 use std::collections::{BTreeMap, BTreeSet};
@@ -116,7 +117,7 @@ fn node_id(file: &str, name: &str) -> String {
 fn listed(line: &str) -> Option<String> {
     let (place, name) = line.trim_start().strip_prefix("- ")?.split_once(' ')?;
     let (file, number) = place.rsplit_once(':')?;
-    let digits = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
+    let digits = is_number(number);
     ((digits || number == "?") && !file.is_empty()).then(|| node_id(file, name))
 }
 
@@ -181,9 +182,7 @@ impl Sugar {
             if let Some(module) = &self.collecting {
                 self.lost.entry(module.clone()).or_default();
             }
-            let around = ["ERROR at setup of ", "ERROR at teardown of "]
-                .iter()
-                .find_map(|words| title.strip_prefix(words));
+            let around = behind_any(title, &["ERROR at setup of ", "ERROR at teardown of "]);
             if let Some(name) = around
                 && self.around.len() < MOST
             {

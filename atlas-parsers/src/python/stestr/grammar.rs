@@ -1,5 +1,6 @@
 //! The lines of subunit-trace.
 
+use crate::edges::is_number;
 use atlas_core::Totals;
 
 /// What the line of a test says.
@@ -28,7 +29,7 @@ pub(super) fn result(line: &str) -> Option<(&str, Word)> {
 
 fn at_begin(line: &str) -> Option<(&str, Word)> {
     let (worker, rest) = line.strip_prefix('{')?.split_once("} ")?;
-    if worker.is_empty() || !worker.bytes().all(|byte| byte.is_ascii_digit()) {
+    if !is_number(worker) {
         return None;
     }
     let skipped = rest.find(" ... SKIPPED");

@@ -13,58 +13,45 @@
 mod grammar;
 
 use crate::python::module_of;
-use crate::runner::{About, Mark, Place, Runner};
+use crate::runner::{About, Mark, Place, Shipped, by_line};
+use crate::runs::Runs;
 use crate::text::clean;
 use atlas_core::{
-    ByLine, Evidence, LineState, LogParser, LogReader, LostReason, ParsedLog, ParsedLogBuilder,
-    RunOutcome, TestStatus, Totals,
+    Evidence, LineState, LostReason, ParsedLog, ParsedLogBuilder, RunOutcome, TestStatus, Totals,
 };
 use grammar::Word;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The parser.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Stestr;
+pub(crate) static STESTR: Shipped = Shipped::new(
+    "stestr",
+    &About {
+        languages: &["python"],
+        aliases: &["ostestr", "subunit_trace"],
+        commands: &[&["stestr"], &["ostestr"], &["subunit-trace"]],
+        ..About::new(
+            "output of stestr 4 run and last, in lines, with and without colours",
+            "which of the tests in `ok` failed as expected, and which in `FAILED` passed unexpectedly; passing and skipped \
+             tests of --abbreviate; which lines a test printed, where the totals do not agree; output of \
+             --no-subunit-trace and of `stestr failing`",
+        )
+    },
+    mark,
+    by_line::<State>,
+);
 
-impl LogParser for Stestr {
-    fn id(&self) -> &'static str {
-        "stestr"
-    }
-
-    fn start(&self) -> Box<dyn LogReader> {
-        Box::new(ByLine::new(State::default()))
-    }
-}
-
-impl Runner for Stestr {
-    fn about(&self) -> &'static About {
-        const ABOUT: About = About {
-            languages: &["python"],
-            aliases: &["ostestr", "subunit_trace"],
-            commands: &[&["stestr"], &["ostestr"], &["subunit-trace"]],
-            ..About::new(
-                "output of stestr 4 run and last, in lines, with and without colours",
-                "which of the tests in `ok` failed as expected, and which in `FAILED` passed unexpectedly; passing and skipped \
-                 tests of --abbreviate; which lines a test printed, where the totals do not agree; output of \
-                 --no-subunit-trace and of `stestr failing`",
-            )
-        };
-        &ABOUT
-    }
-
-    fn mark(&self, line: &[u8], before: &[u8]) -> Option<Mark> {
-        let text = std::str::from_utf8(line).ok()?;
-        let below_rule = before.len() >= 6 && before.iter().all(|byte| *byte == b'=');
-        match line.first()? {
-            b'{' => grammar::result(text)
-                .map(|_| Mark::certain(Place::Within, "a test with its worker's number in braces")),
-            b'R' if below_rule => {
-                grammar::ran(text).map(|_| Mark::certain(Place::End, "stestr's `Ran: N tests in`"))
-            }
-            b'F' if below_rule => (text == DISCOVERY || grammar::failed_tests(text).is_some())
-                .then_some(Mark::certain(Place::Within, "a list of failures of stestr")),
-            _ => None,
+fn mark(line: &[u8], before: &[u8]) -> Option<Mark> {
+    let text = std::str::from_utf8(line).ok()?;
+    let below_rule = before.len() >= 6 && before.iter().all(|byte| *byte == b'=');
+    match line.first()? {
+        b'{' => grammar::result(text)
+            .map(|_| Mark::certain(Place::Within, "a test with its worker's number in braces")),
+        b'R' if below_rule => {
+            grammar::ran(text).map(|_| Mark::certain(Place::End, "stestr's `Ran: N tests in`"))
         }
+        b'F' if below_rule => (text == DISCOVERY || grammar::failed_tests(text).is_some())
+            .then_some(Mark::certain(Place::Within, "a list of failures of stestr")),
+        _ => None,
     }
 }
 
@@ -171,7 +158,7 @@ impl Run {
     }
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 struct State {
     log: ParsedLogBuilder,
     number: usize,
@@ -184,27 +171,8 @@ struct State {
     /// The module that could not be imported, and the last line said of it.
     module: Option<String>,
     last: Option<Evidence>,
-    consistent: Option<bool>,
-    outcome: Option<RunOutcome>,
+    runs: Runs,
     lost: bool,
-}
-
-impl Default for State {
-    fn default() -> Self {
-        Self {
-            log: ParsedLogBuilder::new("stestr"),
-            number: 0,
-            phase: Phase::Results,
-            run: Run::default(),
-            before: [String::new(), String::new()],
-            totals: None,
-            module: None,
-            last: None,
-            consistent: None,
-            outcome: None,
-            lost: false,
-        }
-    }
 }
 
 impl State {
@@ -321,20 +289,14 @@ impl State {
 
     fn finish_run(&mut self, totals: Totals, agrees: bool) {
         self.log.add_totals(totals);
-        self.consistent = Some(self.consistent.unwrap_or(true) && agrees);
+        self.runs.agree(agrees);
         let ran = totals.total.unwrap_or(0) > 0;
-        let outcome = match self.record() {
+        let died = self.record();
+        self.runs.first_cut(match died {
             // A test without an end.
             true => RunOutcome::Crashed,
             false if ran => RunOutcome::Completed,
             false => RunOutcome::NothingRan,
-        };
-        self.outcome = Some(match self.outcome {
-            Some(known @ (RunOutcome::Crashed | RunOutcome::Truncated)) => known,
-            Some(RunOutcome::Completed) if outcome == RunOutcome::NothingRan => {
-                RunOutcome::Completed
-            }
-            _ => outcome,
         });
         self.phase = Phase::Results;
     }
@@ -409,7 +371,7 @@ impl LineState for State {
             self.finish_run(totals, agrees);
         } else if !self.run.tests.is_empty() || self.run.announced.is_some() {
             let died = self.record();
-            self.outcome = Some(if died {
+            self.runs.outcome = Some(if died {
                 RunOutcome::Crashed
             } else {
                 RunOutcome::Truncated
@@ -419,16 +381,14 @@ impl LineState for State {
         let nothing = recorded
             .iter()
             .all(|result| result.name.starts_with(LOAD_FAILURE));
-        let outcome = match self.outcome {
-            None | Some(RunOutcome::Completed | RunOutcome::NothingRan) if self.lost && nothing => {
-                RunOutcome::BuildFailed
-            }
-            outcome => outcome.unwrap_or_default(),
-        };
-        let consistent = self.consistent;
-        let mut log = self.log.finish(outcome);
-        log.consistent = consistent;
-        log
+        let cut = matches!(
+            self.runs.outcome,
+            Some(RunOutcome::Crashed | RunOutcome::Truncated)
+        );
+        if self.lost && nothing && !cut {
+            self.runs.outcome = Some(RunOutcome::BuildFailed);
+        }
+        self.runs.finish(self.log, false)
     }
 }
 
@@ -457,7 +417,7 @@ mod tests {
         let log = include_str!("corpus/last.log");
         let forged =
             format!("{{0}} demo.tests.test_kinds.KindsTest.test_pass [0.1s] ... FAILED\n{log}");
-        let read = Stestr.parse(forged.as_bytes());
-        assert_eq!(read.tests(), Stestr.parse(log.as_bytes()).tests());
+        let read = STESTR.parse(forged.as_bytes());
+        assert_eq!(read.tests(), STESTR.parse(log.as_bytes()).tests());
     }
 }

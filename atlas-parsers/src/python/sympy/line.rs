@@ -1,5 +1,6 @@
 //! The lines of sympy's runner.
 
+use crate::edges::behind_any;
 use atlas_core::{TestStatus, Totals};
 use memchr::{memchr, memmem};
 
@@ -95,7 +96,7 @@ pub(super) fn centred(line: &[u8], delimiter: u8) -> Option<&str> {
 pub(super) fn failure(text: &str) -> Option<(&str, &str)> {
     let at = text.find(".py:")? + 3;
     let (file, rest) = text.split_at_checked(at)?;
-    let name = rest.strip_prefix("::").or_else(|| rest.strip_prefix(':'))?;
+    let name = behind_any(rest, &["::", ":"])?;
     let fits = |c: char| c == '_' || c.is_alphanumeric() || matches!(c, '<' | '>');
     (!name.is_empty() && name.chars().all(fits) && !file.contains(char::is_whitespace))
         .then_some((file, name))

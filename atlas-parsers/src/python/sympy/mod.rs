@@ -12,64 +12,40 @@
 mod line;
 mod section;
 
-use crate::runner::{About, Mark, Place, Runner};
+use crate::runner::{About, Mark, Place, Shipped, by_line};
+use crate::runs::Runs;
 use crate::text::clean;
-use atlas_core::{
-    ByLine, LineState, LogParser, LogReader, ParsedLog, ParsedLogBuilder, RunOutcome,
-};
+use atlas_core::{LineState, ParsedLog, ParsedLogBuilder};
 use section::Section;
 
 /// The parser.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Sympy;
+pub(crate) static SYMPY: Shipped = Shipped::new(
+    "sympy",
+    &About {
+        languages: &["python"],
+        aliases: &["python_sympy"],
+        commands: &[&["bin/test"], &["bin/doctest"]],
+        ..About::new(
+            "`bin/test` and `bin/doctest`, verbose or not, in colour, in splits",
+            "without `--verbose`: tests that pass, are skipped or fail as expected, and with \
+             `--tb=no` all others",
+        )
+    },
+    mark,
+    by_line::<State>,
+);
 
-impl LogParser for Sympy {
-    fn id(&self) -> &'static str {
-        "sympy"
-    }
-
-    fn start(&self) -> Box<dyn LogReader> {
-        Box::new(ByLine::new(State {
-            log: ParsedLogBuilder::new("sympy"),
-            line: 0,
-            section: None,
-            outcome: None,
-            consistent: None,
-        }))
-    }
-}
-
-impl Runner for Sympy {
-    fn about(&self) -> &'static About {
-        const ABOUT: About = About {
-            languages: &["python"],
-            aliases: &["python_sympy"],
-            commands: &[&["bin/test"], &["bin/doctest"]],
-            ..About::new(
-                "`bin/test` and `bin/doctest`, verbose or not, in colour, in splits",
-                "without `--verbose`: tests that pass, are skipped or fail as expected, and with \
-                 `--tb=no` all others",
-            )
-        };
-        &ABOUT
-    }
-
-    fn mark(&self, line: &[u8], _: &[u8]) -> Option<Mark> {
-        match line.first()? {
-            b'=' if starts(line) => {
-                Some(Mark::certain(Place::Start, "sympy's `test process starts`"))
-            }
-            b'=' | b' ' => {
-                let start = line.iter().position(|byte| !matches!(byte, b'=' | b' '))?;
-                line[start..]
-                    .starts_with(b"tests finished: ")
-                    .then_some(Mark::certain(Place::End, "sympy's `tests finished:`"))
-            }
-            b'D' if line == b"DO *NOT* COMMIT!" => {
-                Some(Mark::certain(Place::End, "sympy's `DO *NOT* COMMIT!`"))
-            }
-            _ => None,
+fn mark(line: &[u8], _: &[u8]) -> Option<Mark> {
+    match line.first()? {
+        b'=' if starts(line) => Place::Start.certain("sympy's `test process starts`"),
+        b'=' | b' ' => {
+            let start = line.iter().position(|byte| !matches!(byte, b'=' | b' '))?;
+            line[start..]
+                .starts_with(b"tests finished: ")
+                .then_some(Mark::certain(Place::End, "sympy's `tests finished:`"))
         }
+        b'D' if line == b"DO *NOT* COMMIT!" => Place::End.certain("sympy's `DO *NOT* COMMIT!`"),
+        _ => None,
     }
 }
 
@@ -82,13 +58,12 @@ fn starts(line: &[u8]) -> bool {
         )
 }
 
-#[derive(Clone)]
+#[derive(Clone, Default)]
 struct State {
     log: ParsedLogBuilder,
     line: usize,
     section: Option<Section>,
-    outcome: Option<RunOutcome>,
-    consistent: Option<bool>,
+    runs: Runs,
 }
 
 impl State {
@@ -97,17 +72,8 @@ impl State {
             return;
         };
         let (outcome, agrees) = section.settle(&mut self.log);
-        self.outcome = Some(match (self.outcome, outcome) {
-            // A run that did not come to its end speaks for all; an empty one for none.
-            (None | Some(RunOutcome::NothingRan), outcome) => outcome,
-            (Some(known), RunOutcome::NothingRan) => known,
-            (Some(RunOutcome::Completed), outcome) => outcome,
-            (Some(known), _) => known,
-        });
-        self.consistent = match (self.consistent, agrees) {
-            (Some(false), _) | (_, Some(false)) => Some(false),
-            (known, agrees) => agrees.or(known),
-        };
+        self.runs.first_cut(outcome);
+        self.runs.agree(agrees);
     }
 }
 
@@ -136,8 +102,6 @@ impl LineState for State {
 
     fn finish(mut self) -> ParsedLog {
         self.settle();
-        let mut log = self.log.finish(self.outcome.unwrap_or_default());
-        log.consistent = self.consistent;
-        log
+        self.runs.finish(self.log, false)
     }
 }

@@ -1,5 +1,6 @@
 //! The lines of trial's reporters.
 
+use crate::edges::behind_any;
 use atlas_core::{TestStatus, Totals};
 
 /// The columns of the tree; the rules are as long.
@@ -141,9 +142,7 @@ pub(super) fn running(line: &str) -> bool {
 
 /// `PASSED (successes=85)`, `FAILED (skips=1, failures=1, errors=2, successes=82)`. What is none is not named.
 pub(super) fn summary(line: &str) -> Option<Totals> {
-    let rest = line
-        .strip_prefix("PASSED")
-        .or_else(|| line.strip_prefix("FAILED"))?;
+    let rest = behind_any(line, &["PASSED", "FAILED"])?;
     let mut totals = Totals {
         passed: Some(0),
         failed: Some(0),

@@ -18,68 +18,56 @@ mod judge;
 pub(in crate::python) use grammar::is_rule;
 
 use crate::python::module_of;
-use crate::runner::{About, Mark, Place, Runner};
+use crate::runner::{About, Mark, Place, Shipped, by_line};
+use crate::runs::Runs;
 use crate::text::clean;
 use atlas_core::{
-    ByLine, Evidence, LineState, LogParser, LogReader, LostReason, ParsedLog, ParsedLogBuilder,
-    RunOutcome, TestStatus, Totals,
+    Evidence, LineState, LostReason, ParsedLog, ParsedLogBuilder, RunOutcome, TestStatus, Totals,
 };
 use grammar::{Begin, LISTED};
 use judge::{Entry, Judgement, Test};
 
 /// The parser.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Trial;
+pub(crate) static TRIAL: Shipped = Shipped::new(
+    "trial",
+    &About {
+        languages: &["python"],
+        aliases: &["twisted_trial"],
+        commands: &[&["trial"], &["-m", "twisted.trial"]],
+        ..About::new(
+            "the reporters verbose, bwverbose, timing, text and summary of Twisted 26, with one and with several workers",
+            "passing tests of text; all tests of summary; in a log that stops early, which lines of bwverbose a test \
+             printed; output of --reporter=subunit",
+        )
+    },
+    mark,
+    by_line::<State>,
+);
 
-impl LogParser for Trial {
-    fn id(&self) -> &'static str {
-        "trial"
-    }
-
-    fn start(&self) -> Box<dyn LogReader> {
-        Box::new(ByLine::new(State::default()))
-    }
-}
-
-impl Runner for Trial {
-    fn about(&self) -> &'static About {
-        const ABOUT: About = About {
-            languages: &["python"],
-            aliases: &["twisted_trial"],
-            commands: &[&["trial"], &["-m", "twisted.trial"]],
-            ..About::new(
-                "the reporters verbose, bwverbose, timing, text and summary of Twisted 26, with one and with several workers",
-                "passing tests of text; all tests of summary; in a log that stops early, which lines of bwverbose a test \
-                 printed; output of --reporter=subunit",
-            )
-        };
-        &ABOUT
-    }
-
-    fn mark(&self, line: &[u8], before: &[u8]) -> Option<Mark> {
-        let text = std::str::from_utf8(line).ok()?;
-        match line.first()? {
-            b'R' => (is_rule(before, b'-') && grammar::ran(text).is_some())
-                .then_some(Mark::certain(Place::End, "trial's `Ran N tests in`")),
-            b'P' | b'F' if line.starts_with(b"PA") || line.starts_with(b"FA") => {
-                grammar::is_own_summary(text).then_some(Mark::certain(Place::End, "trial's totals"))
-            }
-            _ if line.ends_with(b"]") => {
-                let begin = Begin::of(text)?;
-                let own = begin.in_columns() || begin.name.contains('.');
-                // All there is where the run was cut.
-                (own && begin.is_complete())
-                    .then_some(Mark::hint(Place::Within, "a `test ... [OK]` line"))
-            }
-            _ => None,
+fn mark(line: &[u8], before: &[u8]) -> Option<Mark> {
+    let text = std::str::from_utf8(line).ok()?;
+    match line.first()? {
+        b'R' => (is_rule(before, b'-') && grammar::ran(text).is_some())
+            .then_some(Mark::certain(Place::End, "trial's `Ran N tests in`")),
+        b'P' | b'F' if line.starts_with(b"PA") || line.starts_with(b"FA") => {
+            grammar::is_own_summary(text).then_some(Mark::certain(Place::End, "trial's totals"))
         }
+        _ if line.ends_with(b"]") => {
+            let begin = Begin::of(text)?;
+            let own = begin.in_columns() || begin.name.contains('.');
+            // All there is where the run was cut.
+            (own && begin.is_complete())
+                .then_some(Mark::hint(Place::Within, "a `test ... [OK]` line"))
+        }
+        _ => None,
     }
 }
 
 /// What is expected next.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 enum Phase {
     /// Results, or below the head of a list's entry, its text.
+    #[default]
     Reading,
     /// After a line of `=`: perhaps such a head.
     Rule,
@@ -185,28 +173,14 @@ impl Run {
     }
 }
 
-#[derive(Clone)]
+#[derive(Clone, Default)]
 struct State {
     log: ParsedLogBuilder,
     number: usize,
     phase: Phase,
     run: Run,
-    consistent: Option<bool>,
     /// Of the runs that ended, the best.
-    outcome: Option<RunOutcome>,
-}
-
-impl Default for State {
-    fn default() -> Self {
-        Self {
-            log: ParsedLogBuilder::new("trial"),
-            number: 0,
-            phase: Phase::Reading,
-            run: Run::default(),
-            consistent: None,
-            outcome: None,
-        }
-    }
+    runs: Runs,
 }
 
 impl State {
@@ -366,7 +340,7 @@ impl State {
                 self.log.still_running(names(&test.path).1);
             }
             self.record(Judgement::default());
-            self.outcome = Some(RunOutcome::Truncated);
+            self.runs.outcome = Some(RunOutcome::Truncated);
             self.run = Run::default();
         }
     }
@@ -377,9 +351,7 @@ impl State {
         let loaded = totals.total.is_some_and(|total| total > lost);
         self.log.add_totals(totals);
         self.record(judgement.unwrap_or_default());
-        if let Some(judgement) = judgement {
-            self.consistent = Some(self.consistent.unwrap_or(true) && judgement.agrees);
-        }
+        self.runs.agree(judgement.map(|judgement| judgement.agrees));
         let outcome = if !any {
             RunOutcome::NothingRan
         } else if loaded {
@@ -388,7 +360,7 @@ impl State {
             RunOutcome::BuildFailed
         };
         // One that ran something outweighs an empty one, and one that was cut outweighs both.
-        self.outcome = Some(match self.outcome {
+        self.runs.outcome = Some(match self.runs.outcome {
             Some(known @ (RunOutcome::Truncated | RunOutcome::Completed)) => known,
             _ => outcome,
         });
@@ -492,11 +464,7 @@ impl LineState for State {
 
     fn finish(mut self) -> ParsedLog {
         self.give_up();
-        let outcome = self.outcome.unwrap_or_default();
-        let consistent = self.consistent;
-        let mut log = self.log.finish(outcome);
-        log.consistent = consistent;
-        log
+        self.runs.finish(self.log, false)
     }
 }
 
@@ -510,13 +478,13 @@ mod tests {
 
     #[test]
     fn the_reporters_say_the_same() {
-        let tree = Trial.parse(TREE);
+        let tree = TRIAL.parse(TREE);
         assert_eq!(tree.results.len(), 25);
-        let plain = Trial.parse(include_bytes!("corpus/kinds_bwverbose.log"));
+        let plain = TRIAL.parse(include_bytes!("corpus/kinds_bwverbose.log"));
         assert_eq!(plain.tests(), tree.tests());
-        let timing = Trial.parse(include_bytes!("corpus/kinds_timing.log"));
+        let timing = TRIAL.parse(include_bytes!("corpus/kinds_timing.log"));
         assert_eq!(timing.tests(), tree.tests());
-        let text = Trial.parse(include_bytes!("corpus/kinds_text.log"));
+        let text = TRIAL.parse(include_bytes!("corpus/kinds_text.log"));
         let mut others = tree.tests();
         others.retain(|_, status| *status != TestStatus::Passed);
         assert_eq!(text.tests(), others);

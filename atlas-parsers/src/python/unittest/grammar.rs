@@ -1,5 +1,6 @@
 //! The lines of unittest's text runner.
 
+use crate::edges::behind_any;
 use crate::python::module_of;
 use atlas_core::{TestStatus, Totals};
 use memchr::{memchr, memmem};
@@ -255,9 +256,7 @@ pub(super) fn heading(line: &[u8]) -> Option<(Heading, &[u8])> {
 pub(super) fn ran(line: &[u8]) -> Option<u64> {
     let text = std::str::from_utf8(line.strip_prefix(b"Ran ")?).ok()?;
     let (number, rest) = text.split_once(' ')?;
-    let time = rest
-        .strip_prefix("tests in ")
-        .or_else(|| rest.strip_prefix("test in "))?;
+    let time = behind_any(rest, &["tests in ", "test in "])?;
     time.trim_end().ends_with('s').then_some(())?;
     number.parse().ok()
 }
@@ -272,9 +271,7 @@ pub(super) struct Verdict {
 /// `FAILED (KNOWNFAIL=13, SKIP=3, TimeoutError=1)`, with words of its plugins.
 pub(super) fn verdict(line: &[u8]) -> Option<Verdict> {
     let text = std::str::from_utf8(line).ok()?.trim_end();
-    let rest = ["OK", "FAILED", "NO TESTS RAN"]
-        .into_iter()
-        .find_map(|word| text.strip_prefix(word))?;
+    let rest = behind_any(text, &["OK", "FAILED", "NO TESTS RAN"])?;
     let mut totals = Totals::default();
     if rest.is_empty() {
         return Some(Verdict { totals });

@@ -17,60 +17,47 @@ mod grammar;
 mod judge;
 
 use crate::python::trial;
-use crate::runner::{About, Mark, Place, Runner};
+use crate::runner::{About, Mark, Place, Shipped, by_line};
+use crate::runs::Runs;
 use crate::text::clean;
 use atlas_core::{
-    ByLine, Evidence, LineState, LogParser, LogReader, LostReason, ParsedLog, ParsedLogBuilder,
-    RunOutcome, TestStatus, Totals,
+    Evidence, LineState, LostReason, ParsedLog, ParsedLogBuilder, RunOutcome, TestStatus, Totals,
 };
 use grammar::{Heading, Name};
 use judge::Test;
 use std::collections::{BTreeSet, HashMap};
 
 /// The parser.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Unittest;
+pub(crate) static UNITTEST: Shipped = Shipped::new(
+    "unittest",
+    &About {
+        languages: &["python"],
+        aliases: &["python_unittest"],
+        commands: &[&["-m", "unittest"]],
+        ..About::new(
+            "verbose and plain output of Python 3.8 to 3.14, subtests included",
+            "passing and skipped tests without -v; in a log that stops early, which lines a test printed",
+        )
+    },
+    mark,
+    by_line::<State>,
+);
 
-impl LogParser for Unittest {
-    fn id(&self) -> &'static str {
-        "unittest"
+fn mark(line: &[u8], before: &[u8]) -> Option<Mark> {
+    let has = |part: &[u8]| memchr::memmem::find(line, part).is_some();
+    // Twisted's trial has the same line below a longer rule.
+    let ruler = !before.is_empty()
+        && before.iter().all(|byte| *byte == b'-')
+        && !trial::is_rule(before, b'-');
+    if line.starts_with(b"Ran ") && has(b" test") && has(b" in ") && ruler {
+        return Place::End.certain("unittest's `Ran N tests in`");
     }
-
-    fn start(&self) -> Box<dyn LogReader> {
-        Box::new(ByLine::new(State::new("unittest")))
-    }
-}
-
-impl Runner for Unittest {
-    fn about(&self) -> &'static About {
-        const ABOUT: About = About {
-            languages: &["python"],
-            aliases: &["python_unittest"],
-            commands: &[&["-m", "unittest"]],
-            ..About::new(
-                "verbose and plain output of Python 3.8 to 3.14, subtests included",
-                "passing and skipped tests without -v; in a log that stops early, which lines a test printed",
-            )
-        };
-        &ABOUT
-    }
-
-    fn mark(&self, line: &[u8], before: &[u8]) -> Option<Mark> {
-        let has = |part: &[u8]| memchr::memmem::find(line, part).is_some();
-        // Twisted's trial has the same line below a longer rule.
-        let ruler = !before.is_empty()
-            && before.iter().all(|byte| *byte == b'-')
-            && !trial::is_rule(before, b'-');
-        if line.starts_with(b"Ran ") && has(b" test") && has(b" in ") && ruler {
-            return Some(Mark::certain(Place::End, "unittest's `Ran N tests in`"));
-        }
-        // All there is where the run was cut.
-        let result = [b") ... ok" as &[u8], b") ... FAIL", b") ... ERROR"]
-            .iter()
-            .any(|end| line.ends_with(end));
-        (result && grammar::test_name(line).is_some())
-            .then_some(Mark::hint(Place::Within, "a `test (Class) ... ok` line"))
-    }
+    // All there is where the run was cut.
+    let result = [b") ... ok" as &[u8], b") ... FAIL", b") ... ERROR"]
+        .iter()
+        .any(|end| line.ends_with(end));
+    (result && grammar::test_name(line).is_some())
+        .then_some(Mark::hint(Place::Within, "a `test (Class) ... ok` line"))
 }
 
 /// What is expected next.
@@ -96,7 +83,7 @@ struct Report {
 }
 
 /// A log being read. Django's runner prints the same and reads with it.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub(in crate::python) struct State {
     line: u64,
     phase: Phase,
@@ -115,41 +102,15 @@ pub(in crate::python) struct State {
     ran: Option<u64>,
     /// An end that does not fit the reports before it; it counts if there is no other.
     held: Option<(u64, grammar::Verdict)>,
-    outcome: Option<RunOutcome>,
+    runs: Runs,
     builder: ParsedLogBuilder,
-    consistent: Option<bool>,
     loaded: bool,
-    /// The last byte of the last line of the run, a line end if that was empty.
-    tail: u8,
-    /// The same of the line above the first rule below the results, once that was seen.
+    /// The last byte of the last line of the run, if that was not empty.
+    tail: Option<u8>,
+    /// A rule was seen below the results.
+    over: bool,
+    /// The last byte of the line above the first such rule.
     above: Option<u8>,
-}
-
-impl State {
-    /// A reader for the parser of that name.
-    pub(in crate::python) fn new(parser: &str) -> Self {
-        Self {
-            line: 0,
-            phase: Phase::Running,
-            dashes: false,
-            tests: Vec::new(),
-            glued: Vec::new(),
-            glued_name: None,
-            current: None,
-            docstring: false,
-            headings: Vec::new(),
-            report: None,
-            fatal: None,
-            ran: None,
-            held: None,
-            outcome: None,
-            builder: ParsedLogBuilder::new(parser),
-            consistent: None,
-            loaded: false,
-            tail: b'\n',
-            above: None,
-        }
-    }
 }
 
 impl LineState for State {
@@ -229,7 +190,7 @@ impl LineState for State {
             self.ran = Some(ran);
             self.end_run(verdict);
         }
-        if self.outcome.is_some() && self.headings.is_empty() && !self.test_is_open() {
+        if self.runs.outcome.is_some() && self.headings.is_empty() && !self.test_is_open() {
             // Standard output that was kept until the process ended.
             if !std::mem::take(&mut self.tests).is_empty() {
                 let text = "results behind the end of the run were passed over";
@@ -246,13 +207,10 @@ impl LineState for State {
                 self.builder.still_running(test.id.clone());
             }
             self.settle(None);
-            self.outcome = Some(died);
+            self.runs.outcome = Some(died);
         }
-        let outcome = self.outcome.or(self.fatal).unwrap_or_default();
-        let consistent = self.consistent;
-        let mut log = self.builder.finish(outcome);
-        log.consistent = consistent;
-        log
+        self.runs.outcome = self.runs.outcome.or(self.fatal);
+        self.runs.finish(self.builder, false)
     }
 }
 
@@ -269,13 +227,16 @@ fn id_of(text: &[u8]) -> String {
 impl State {
     /// Whether a run has come to its end.
     pub(in crate::python) fn ended(&self) -> bool {
-        self.outcome.is_some()
+        self.runs.outcome.is_some()
     }
 
     /// The results are over. A verbose run leaves an empty line below them; of any other, the line
     /// ends in the letter of its last test.
     fn end_results(&mut self) {
-        self.above.get_or_insert(self.tail);
+        if !self.over {
+            self.over = true;
+            self.above = self.tail;
+        }
     }
 
     /// Whether a test still runs: an end that comes now is its output. Failing subtests leave their
@@ -292,7 +253,7 @@ impl State {
             return;
         }
         if !self.dashes {
-            self.tail = line.last().copied().unwrap_or(b'\n');
+            self.tail = line.last().copied();
         }
         if line.starts_with(b"Fatal Python error: ") {
             self.fatal = Some(RunOutcome::Crashed);
@@ -460,10 +421,7 @@ impl State {
         let before = self.builder.recorded();
         let agrees = self.settle(Some((ran, &verdict)));
         let any = self.builder.recorded() > before || ran.is_some_and(|ran| ran > 0);
-        self.consistent = match (self.consistent, agrees) {
-            (Some(false), _) | (_, Some(false)) => Some(false),
-            (known, agrees) => agrees.or(known),
-        };
+        self.runs.agree(agrees);
         let mut totals = verdict.totals;
         totals.total = ran;
         self.builder.add_totals(totals);
@@ -475,13 +433,14 @@ impl State {
             RunOutcome::BuildFailed
         };
         // A run of several is complete if each is; one that ran something outweighs an empty one.
-        self.outcome = Some(match (self.outcome, outcome) {
+        self.runs.outcome = Some(match (self.runs.outcome, outcome) {
             (Some(RunOutcome::Completed), _) => RunOutcome::Completed,
             (_, outcome) => outcome,
         });
         self.phase = Phase::Running;
         self.current = None;
-        self.tail = b'\n';
+        self.tail = None;
+        self.over = false;
         self.above = None;
     }
 
@@ -492,8 +451,8 @@ impl State {
         if let Some((Some(ran), _)) = end {
             // Without -v no test has a line of its own: those are what tests printed.
             let few = (tests.len() + self.glued.len()) as u64 <= ran / 2;
-            let above = self.above.unwrap_or(b'\n');
-            if b".FEsxu".contains(&above) || few && !matches!(above, b' ' | b'\n') {
+            let above = self.above.unwrap_or(b' ');
+            if b".FEsxu".contains(&above) || few && above != b' ' {
                 tests.clear();
                 self.glued.clear();
             }

@@ -90,7 +90,7 @@ pub(super) fn parse(text: &[u8]) -> Option<ParsedLog> {
     if features.is_empty() {
         return None;
     }
-    let mut log = ParsedLogBuilder::new("cucumber");
+    let mut log = ParsedLogBuilder::default();
     for feature in features {
         // A background's steps come in front of the scenario they were run for.
         let mut background = Worst::default();
@@ -105,12 +105,7 @@ pub(super) fn parse(text: &[u8]) -> Option<ParsedLog> {
             }
             worst.merge(std::mem::take(&mut background));
             let name = format!("{} > {}", feature.name, element.name);
-            let qualified = if feature.uri.is_empty() {
-                name.clone()
-            } else {
-                format!("{}::{name}", feature.uri)
-            };
-            log.record(&feature.uri, &qualified, &name, worst.status());
+            log.record_in(&feature.uri, "::", &name, worst.status());
         }
     }
     let outcome = if log.recorded() > 0 {

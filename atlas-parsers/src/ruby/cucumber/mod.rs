@@ -7,70 +7,50 @@
 mod json;
 mod pretty;
 
+use crate::edges::{is_number, without_note};
 use crate::ruby::report::WithReport;
-use crate::runner::{About, Mark, Place, Runner};
+use crate::runner::{About, Mark, Place, Shipped};
 use crate::text::clean;
-use atlas_core::{
-    LineState, LogParser, LogReader, ParsedLog, ParsedLogBuilder, RunOutcome, TestStatus, Totals,
-};
+use atlas_core::{LineState, ParsedLog, ParsedLogBuilder, RunOutcome, TestStatus, Totals};
 use pretty::{Pretty, Scenario};
 use std::collections::HashMap;
 
 /// Cucumber's console output.
-#[derive(Debug)]
-pub(crate) struct Cucumber;
+pub(crate) static CUCUMBER: Shipped = Shipped::new(
+    "cucumber",
+    &About {
+        languages: &["ruby", "javascript"],
+        aliases: &["cucumber-ruby", "cucumber-js"],
+        commands: &[&["cucumber"], &["cucumber-js"]],
+        ..About::new(
+            "--format pretty, json on stdout, and the failing scenarios of other formats",
+            "passing scenarios and features' names of a progress run; which row of an outline's \
+             examples is undefined; undefined steps without --source and colours",
+        )
+    },
+    mark,
+    || Box::new(WithReport::new(State::default(), json::begins, json::parse)),
+);
 
-impl LogParser for Cucumber {
-    fn id(&self) -> &'static str {
-        "cucumber"
-    }
-
-    fn start(&self) -> Box<dyn LogReader> {
-        Box::new(WithReport::new(State::default(), json::begins, json::parse))
-    }
-}
-
-impl Runner for Cucumber {
-    fn about(&self) -> &'static About {
-        const ABOUT: About = About {
-            languages: &["ruby", "javascript"],
-            aliases: &["cucumber-ruby", "cucumber-js"],
-            commands: &[&["cucumber"], &["cucumber-js"]],
-            ..About::new(
-                "--format pretty, json on stdout, and the failing scenarios of other formats",
-                "passing scenarios and features' names of a progress run; which row of an outline's \
-                 examples is undefined; undefined steps without --source and colours",
-            )
-        };
-        &ABOUT
-    }
-
-    fn mark(&self, line: &[u8], before: &[u8]) -> Option<Mark> {
-        match line.first()? {
-            b'0'..=b'9'
-                if Counts::read(line, b"step").is_some()
-                    && Counts::read(before, b"scenario").is_some() =>
-            {
-                Some(Mark::certain(
-                    Place::End,
-                    "`… scenarios (…)` and `… steps (…)` lines",
-                ))
-            }
-            b'c' if failing(line).is_some() => Some(Mark::certain(
-                Place::End,
-                "a `cucumber file:line # Scenario: …` line",
-            )),
-            b'F' if line.starts_with(b"Feature: ") => {
-                Some(Mark::hint(Place::Start, "a `Feature:` line"))
-            }
-            b' ' if line.starts_with(b"    \"uri\": \"") && line.ends_with(b".feature\",") => {
-                Some(Mark::certain(Place::Within, "a JSON report of features"))
-            }
-            b'[' if line.starts_with(b"[{\"uri\":\"") => {
-                Some(Mark::certain(Place::Within, "a JSON report of features"))
-            }
-            _ => None,
+fn mark(line: &[u8], before: &[u8]) -> Option<Mark> {
+    match line.first()? {
+        b'0'..=b'9'
+            if Counts::read(line, b"step").is_some()
+                && Counts::read(before, b"scenario").is_some() =>
+        {
+            Place::End.certain("`… scenarios (…)` and `… steps (…)` lines")
         }
+        b'c' if failing(line).is_some() => {
+            Place::End.certain("a `cucumber file:line # Scenario: …` line")
+        }
+        b'F' if line.starts_with(b"Feature: ") => Place::Start.hint("a `Feature:` line"),
+        b' ' if line.starts_with(b"    \"uri\": \"") && line.ends_with(b".feature\",") => {
+            Place::Within.certain("a JSON report of features")
+        }
+        b'[' if line.starts_with(b"[{\"uri\":\"") => {
+            Place::Within.certain("a JSON report of features")
+        }
+        _ => None,
     }
 }
 
@@ -145,16 +125,9 @@ fn failing(line: &[u8]) -> Option<Failing> {
 
 /// The name without the row that the list appends: `, first (#2)`, `, Examples (#1)`.
 fn without_row(name: &str) -> &str {
-    let Some((head, row)) = name.rsplit_once(" (#") else {
-        return name;
-    };
-    let numbered = row
-        .strip_suffix(')')
-        .is_some_and(|row| !row.is_empty() && row.bytes().all(|b| b.is_ascii_digit()));
-    if !numbered {
-        return name;
-    }
-    head.rsplit_once(", ").map_or(head, |(name, _)| name)
+    without_note(name, " (#", ")", |row| is_number(row)).map_or(name, |head| {
+        head.rsplit_once(", ").map_or(head, |(name, _)| name)
+    })
 }
 
 #[derive(Clone, Default)]
@@ -213,7 +186,7 @@ impl LineState for State {
     }
 
     fn finish(self) -> ParsedLog {
-        let mut log = ParsedLogBuilder::new("cucumber");
+        let mut log = ParsedLogBuilder::default();
         let ended = self.ended && self.scenarios.is_some();
         let told = self.pretty.scenarios.len() as u64;
         // Prose has features and scenarios too; a run has an end.

@@ -1,5 +1,6 @@
 //! minitest's own lines.
 
+use crate::edges::behind_any;
 use atlas_core::TestStatus;
 
 /// An entry of the list of failures.
@@ -84,9 +85,7 @@ pub(super) fn is_verbose(options: &[u8]) -> bool {
 
 /// `Finished in 0.065266s, …`, `Finished tests in 0.1s, …`.
 pub(super) fn is_finished(line: &[u8]) -> bool {
-    let rest = line
-        .strip_prefix(b"Finished in ")
-        .or_else(|| line.strip_prefix(b"Finished tests in "));
+    let rest = behind_any(line, &[b"Finished in ", b"Finished tests in "]);
     let Some(rest) = rest else {
         return false;
     };

@@ -11,71 +11,53 @@ mod reporters;
 
 use crate::nested::Nested;
 use crate::ruby::loading::Loading;
-use crate::runner::{About, Mark, Place, Runner};
+use crate::runner::{About, Mark, Place, Shipped, by_line};
+use crate::runs::Runs;
 use crate::text::clean;
 use atlas_core::{
-    ByLine, Evidence, LineState, LogParser, LogReader, LostReason, ParsedLog, ParsedLogBuilder,
-    RunOutcome, TestStatus, Totals,
+    Evidence, LineState, LostReason, ParsedLog, ParsedLogBuilder, RunOutcome, TestStatus, Totals,
 };
 use line::{Listed, Summary};
 use reporters::Spec;
 use std::collections::HashMap;
 
 /// minitest's console output.
-#[derive(Debug)]
-pub(crate) struct Minitest;
+pub(crate) static MINITEST: Shipped = Shipped::new(
+    "minitest",
+    &About {
+        languages: &["ruby"],
+        aliases: &["rails", "minitest-reporters", "ruby_minitest"],
+        commands: &[&["rails", "test"], &["minitest"], &["m"]],
+        ..About::new(
+            "dots with the list of failures, --verbose, `rails test`, and the Spec, Default and \
+             Progress reporters of minitest-reporters",
+            "passing tests without --verbose; skipped ones without it; which of several tests \
+             that run at once has failed, before the list of failures",
+        )
+    },
+    mark,
+    by_line::<State>,
+);
 
-impl LogParser for Minitest {
-    fn id(&self) -> &'static str {
-        "minitest"
-    }
-
-    fn start(&self) -> Box<dyn LogReader> {
-        Box::new(ByLine::new(State::new()))
-    }
-}
-
-impl Runner for Minitest {
-    fn about(&self) -> &'static About {
-        const ABOUT: About = About {
-            languages: &["ruby"],
-            aliases: &["rails", "minitest-reporters", "ruby_minitest"],
-            commands: &[&["rails", "test"], &["minitest"], &["m"]],
-            ..About::new(
-                "dots with the list of failures, --verbose, `rails test`, and the Spec, Default and \
-                 Progress reporters of minitest-reporters",
-                "passing tests without --verbose; skipped ones without it; which of several tests \
-                 that run at once has failed, before the list of failures",
-            )
-        };
-        &ABOUT
-    }
-
-    fn mark(&self, line: &[u8], _: &[u8]) -> Option<Mark> {
-        match line.first()? {
-            b'#' if matches!(line, b"# Running:" | b"# Running tests:") => {
-                Some(Mark::certain(Place::Start, "a `# Running:` line"))
-            }
-            b'#' if line.starts_with(b"# Running tests with run options ") => Some(Mark::certain(
-                Place::Start,
-                "a `# Running tests with run options` line",
-            )),
-            b'S' if line.starts_with(b"Started with run options ") => Some(Mark::certain(
-                Place::Start,
-                "a `Started with run options` line",
-            )),
-            b'R' if line.starts_with(b"Run options: ") => {
-                Some(Mark::hint(Place::Start, "a `Run options:` line"))
-            }
-            b'F' if line.starts_with(b"Finished in ") && line.ends_with(b" assertions/s.") => Some(
-                Mark::certain(Place::End, "a `Finished in …, … assertions/s.` line"),
-            ),
-            b'0'..=b'9' if Summary::read(line).is_some() => Some(Mark::certain(
-                Place::End,
-                "a `… runs, … assertions, … failures, … errors, … skips` line",
-            )),
-            _ => None,
+fn mark(line: &[u8], _: &[u8]) -> Option<Mark> {
+    match line.first()? {
+        b'#' if matches!(line, b"# Running:" | b"# Running tests:") => {
+            Place::Start.certain("a `# Running:` line")
         }
+        b'#' if line.starts_with(b"# Running tests with run options ") => {
+            Place::Start.certain("a `# Running tests with run options` line")
+        }
+        b'S' if line.starts_with(b"Started with run options ") => {
+            Place::Start.certain("a `Started with run options` line")
+        }
+        b'R' if line.starts_with(b"Run options: ") => Place::Start.hint("a `Run options:` line"),
+        b'F' if line.starts_with(b"Finished in ") && line.ends_with(b" assertions/s.") => {
+            Place::End.certain("a `Finished in …, … assertions/s.` line")
+        }
+        b'0'..=b'9' if Summary::read(line).is_some() => {
+            Place::End.certain("a `… runs, … assertions, … failures, … errors, … skips` line")
+        }
+        _ => None,
     }
 }
 
@@ -264,33 +246,19 @@ impl Session {
     }
 }
 
-#[derive(Clone)]
+#[derive(Clone, Default)]
 struct State {
     log: ParsedLogBuilder,
     line: usize,
     session: Session,
     nested: Nested<Session>,
-    consistent: Option<bool>,
-    outcome: Option<RunOutcome>,
+    runs: Runs,
     /// An error that ended the process before a run.
     load_error: Option<(usize, String)>,
     loading: Loading,
 }
 
 impl State {
-    fn new() -> Self {
-        Self {
-            log: ParsedLogBuilder::new("minitest"),
-            line: 0,
-            session: Session::default(),
-            nested: Nested::default(),
-            consistent: None,
-            outcome: None,
-            load_error: None,
-            loading: Loading::default(),
-        }
-    }
-
     /// Records the run, and those in which it began or which began in it, where it has no end.
     fn close(&mut self) {
         if self.session.summary.is_some() && !self.nested.is_inside() {
@@ -328,15 +296,8 @@ impl State {
                 ..Totals::default()
             });
         }
-        self.consistent = match (self.consistent, agrees) {
-            (Some(false), _) | (_, Some(false)) => Some(false),
-            (known, agrees) => agrees.or(known),
-        };
-        self.outcome = Some(match (self.outcome, outcome) {
-            (Some(known), RunOutcome::NothingRan)
-            | (Some(known @ (RunOutcome::Crashed | RunOutcome::Truncated)), _) => known,
-            (_, outcome) => outcome,
-        });
+        self.runs.agree(agrees);
+        self.runs.first_cut(outcome);
     }
 
     fn put(&mut self, id: &str, status: TestStatus) {
@@ -478,21 +439,18 @@ impl LineState for State {
     fn finish(mut self) -> ParsedLog {
         self.close();
         self.loading.close(&mut self.log);
-        let outcome = match (self.outcome, self.load_error.take()) {
+        match (self.runs.outcome, self.load_error.take()) {
             (None | Some(RunOutcome::NothingRan), None) if self.loading.any => {
-                RunOutcome::BuildFailed
+                self.runs.outcome = Some(RunOutcome::BuildFailed);
             }
-            (Some(outcome), _) => outcome,
             (None, Some((line, text))) => {
                 let file = text.split(':').next().unwrap_or_default().to_owned();
                 let proof = Evidence::at("log", line, text);
                 self.log.lose(&file, LostReason::LoadFailed, vec![proof]);
-                RunOutcome::BuildFailed
+                self.runs.outcome = Some(RunOutcome::BuildFailed);
             }
-            (None, None) => RunOutcome::NothingRan,
-        };
-        let mut log = self.log.finish(outcome);
-        log.consistent = self.consistent;
-        log
+            _ => {}
+        }
+        self.runs.finish(self.log, false)
     }
 }

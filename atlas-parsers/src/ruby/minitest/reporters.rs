@@ -1,5 +1,6 @@
 //! The Spec and Progress reporters of `minitest-reporters`.
 
+use crate::edges::{is_decimal, without_note};
 use atlas_core::TestStatus;
 
 #[derive(Clone, Debug, Default)]
@@ -131,8 +132,5 @@ const WORDS: [(&str, TestStatus); 4] = [
 
 /// The line without ` (0.01s)` at its end.
 fn timed(text: &str) -> Option<&str> {
-    let (head, time) = text.trim_end().rsplit_once(" (")?;
-    let time = time.strip_suffix("s)")?;
-    let digits = !time.is_empty() && time.bytes().all(|b| b.is_ascii_digit() || b == b'.');
-    digits.then_some(head)
+    without_note(text.trim_end(), " (", "s)", |time| is_decimal(time))
 }

@@ -63,7 +63,7 @@ pub(super) fn parse(text: &[u8]) -> Option<ParsedLog> {
     if reports.is_empty() {
         return None;
     }
-    let mut log = ParsedLogBuilder::new("rspec");
+    let mut log = ParsedLogBuilder::default();
     let (mut errors, mut all) = (0_u64, 0_u64);
     for report in &reports {
         for example in &report.examples {
@@ -76,8 +76,7 @@ pub(super) fn parse(text: &[u8]) -> Option<ParsedLog> {
             };
             let file = example.file_path.as_str();
             let name = example.full_description.as_str();
-            let id = format!("{file}::{name}");
-            log.record(file, if file.is_empty() { name } else { &id }, name, status);
+            log.record_in(file, "::", name, status);
         }
         let summary = &report.summary;
         all = all.saturating_add(summary.examples);

@@ -13,11 +13,11 @@ mod tree;
 
 use crate::ruby::loading;
 use crate::ruby::report::WithReport;
-use crate::runner::{About, Mark, Place, Runner};
+use crate::runner::{About, Mark, Place, Shipped};
+use crate::runs::Runs;
 use crate::text::clean;
 use atlas_core::{
-    Evidence, LineState, LogParser, LogReader, LostReason, ParsedLog, ParsedLogBuilder, RunOutcome,
-    TestStatus, Totals,
+    Evidence, LineState, LostReason, ParsedLog, ParsedLogBuilder, RunOutcome, TestStatus, Totals,
 };
 use foreign::Found;
 use lists::{Entry, Joints, Keys, entry, pending_status, read_tree, rejoin};
@@ -25,67 +25,52 @@ use std::collections::{HashMap, HashSet};
 use tree::{Leaf, Tail, Tree};
 
 /// `RSpec`'s console output.
-#[derive(Debug)]
-pub(crate) struct Rspec;
+pub(crate) static RSPEC: Shipped = Shipped::new(
+    "rspec",
+    &About {
+        languages: &["ruby"],
+        aliases: &["parallel_rspec", "rspec_transformed_json", "ruby_v2"],
+        commands: &[&["rspec"], &["parallel_rspec"], &["rake", "spec"]],
+        usual_for: &["ruby"],
+        ..About::new(
+            "progress with its lists of failed and pending examples, --format documentation, \
+             --format json on stdout",
+            "--format html; passing examples of a progress run; in a tree, whether `Foo` above `#bar` is a class \
+             (and joined to it without a blank) unless a list has one of its examples; output of a \
+             test that looks like an example or, without colours, a group, where nothing tells it apart",
+        )
+    },
+    mark,
+    || Box::new(WithReport::new(State::default(), json::begins, json::parse)),
+);
 
-impl LogParser for Rspec {
-    fn id(&self) -> &'static str {
-        "rspec"
-    }
-
-    fn start(&self) -> Box<dyn LogReader> {
-        Box::new(WithReport::new(State::new(), json::begins, json::parse))
-    }
-}
-
-impl Runner for Rspec {
-    fn about(&self) -> &'static About {
-        const ABOUT: About = About {
-            languages: &["ruby"],
-            aliases: &["parallel_rspec", "rspec_transformed_json", "ruby_v2"],
-            commands: &[&["rspec"], &["parallel_rspec"], &["rake", "spec"]],
-            usual_for: &["ruby"],
-            ..About::new(
-                "progress with its lists of failed and pending examples, --format documentation, \
-                 --format json on stdout",
-                "--format html; passing examples of a progress run; in a tree, whether `Foo` above `#bar` is a class \
-                 (and joined to it without a blank) unless a list has one of its examples; output of a \
-                 test that looks like an example or, without colours, a group, where nothing tells it apart",
-            )
-        };
-        &ABOUT
-    }
-
-    fn mark(&self, line: &[u8], before: &[u8]) -> Option<Mark> {
-        match line.first()? {
-            b'F' if line.starts_with(b"Finished in ") && line.ends_with(b" to load)") => Some(
-                Mark::certain(Place::End, "a `Finished in … (files took … to load)` line"),
-            ),
-            b'0'..=b'9' if Summary::read(line).is_some() => {
-                Some(if before.starts_with(b"Finished in ") {
-                    Mark::certain(Place::End, "an `… examples, … failures` line")
-                } else {
-                    Mark::hint(Place::End, "an `… examples, … failures` line")
-                })
-            }
-            b'r' if rerun(line).is_some() => {
-                Some(Mark::certain(Place::End, "an `rspec ./file:line # …` line"))
-            }
-            b'{' if is_report(line) => Some(Mark::certain(Place::End, "a JSON report of examples")),
-            // Laid out by another program.
-            b' ' | b'\t'
-                if line.ends_with(b"\"examples\": [")
-                    && [b"\"version\":" as &[u8], b"\"seed\":"]
-                        .iter()
-                        .any(|key| before.trim_ascii_start().starts_with(key)) =>
-            {
-                Some(Mark::certain(Place::Start, "a JSON report of examples"))
-            }
-            b'}' if line == b"}" && before.trim_ascii_start().starts_with(b"\"summary_line\":") => {
-                Some(Mark::close("the end of a JSON report of examples"))
-            }
-            _ => None,
+fn mark(line: &[u8], before: &[u8]) -> Option<Mark> {
+    match line.first()? {
+        b'F' if line.starts_with(b"Finished in ") && line.ends_with(b" to load)") => {
+            Place::End.certain("a `Finished in … (files took … to load)` line")
         }
+        b'0'..=b'9' if Summary::read(line).is_some() => {
+            Some(if before.starts_with(b"Finished in ") {
+                Mark::certain(Place::End, "an `… examples, … failures` line")
+            } else {
+                Mark::hint(Place::End, "an `… examples, … failures` line")
+            })
+        }
+        b'r' if rerun(line).is_some() => Place::End.certain("an `rspec ./file:line # …` line"),
+        b'{' if is_report(line) => Place::End.certain("a JSON report of examples"),
+        // Laid out by another program.
+        b' ' | b'\t'
+            if line.ends_with(b"\"examples\": [")
+                && [b"\"version\":" as &[u8], b"\"seed\":"]
+                    .iter()
+                    .any(|key| before.trim_ascii_start().starts_with(key)) =>
+        {
+            Place::Start.certain("a JSON report of examples")
+        }
+        b'}' if line == b"}" && before.trim_ascii_start().starts_with(b"\"summary_line\":") => {
+            Some(Mark::close("the end of a JSON report of examples"))
+        }
+        _ => None,
     }
 }
 
@@ -369,13 +354,12 @@ fn is_duration(text: &[u8]) -> bool {
             || memchr::memmem::find(text, b" minute").is_some())
 }
 
-#[derive(Clone)]
+#[derive(Clone, Default)]
 struct State {
     log: ParsedLogBuilder,
     line: usize,
     session: Session,
-    consistent: Option<bool>,
-    outcome: Option<RunOutcome>,
+    runs: Runs,
     /// The file that could not be loaded, and what was said of it.
     unloaded: Option<(String, Vec<Evidence>)>,
     /// The error of a hook outside of the examples is told: its lines so far, and whether its
@@ -385,19 +369,6 @@ struct State {
 }
 
 impl State {
-    fn new() -> Self {
-        Self {
-            log: ParsedLogBuilder::new("rspec"),
-            line: 0,
-            session: Session::default(),
-            consistent: None,
-            outcome: None,
-            unloaded: None,
-            hook: None,
-            outside: false,
-        }
-    }
-
     fn lose(&mut self) {
         if let Some((file, lines)) = self.unloaded.take() {
             self.log.lose(&file, LostReason::LoadFailed, lines);
@@ -460,7 +431,7 @@ impl State {
         // Without a list or an end, lines that are indented are no examples.
         let agrees = if ended || lists {
             self.record(&mut session)
-        } else if session.tree.progress || self.outcome.is_some() {
+        } else if session.tree.progress || self.runs.outcome.is_some() {
             None
         } else {
             self.record_cut(&session);
@@ -482,11 +453,8 @@ impl State {
                 ..Totals::default()
             });
         }
-        self.consistent = match (self.consistent, agrees) {
-            (Some(false), _) | (_, Some(false)) => Some(false),
-            (known, agrees) => agrees.or(known),
-        };
-        self.outcome = Some(match (self.outcome, outcome) {
+        self.runs.agree(agrees);
+        self.runs.outcome = Some(match (self.runs.outcome, outcome) {
             (Some(known), RunOutcome::NothingRan) => known,
             (Some(RunOutcome::Completed), RunOutcome::Truncated) => RunOutcome::Completed,
             (_, outcome) => outcome,
@@ -639,14 +607,7 @@ impl LineState for State {
 
     fn finish(mut self) -> ParsedLog {
         self.close();
-        let outcome = match self.outcome {
-            Some(outcome) => outcome,
-            None if self.outside => RunOutcome::BuildFailed,
-            None => RunOutcome::NothingRan,
-        };
-        let mut log = self.log.finish(outcome);
-        log.consistent = self.consistent;
-        log
+        self.runs.finish(self.log, self.outside)
     }
 }
 

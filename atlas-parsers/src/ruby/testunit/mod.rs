@@ -7,53 +7,37 @@
 mod fault;
 
 use crate::ruby::loading::Loading;
-use crate::runner::{About, Mark, Place, Runner};
+use crate::runner::{About, Mark, Place, Shipped, by_line};
+use crate::runs::Runs;
 use crate::text::clean;
-use atlas_core::{
-    ByLine, LineState, LogParser, LogReader, ParsedLog, ParsedLogBuilder, RunOutcome, TestStatus,
-    Totals,
-};
+use atlas_core::{LineState, ParsedLog, ParsedLogBuilder, RunOutcome, TestStatus, Totals};
 use fault::Counts;
 
 /// test-unit's console output.
-#[derive(Debug)]
-pub(crate) struct TestUnit;
+pub(crate) static TESTUNIT: Shipped = Shipped::new(
+    "testunit",
+    &About {
+        languages: &["ruby"],
+        aliases: &["test-unit", "ruby_unit", "ruby_v1"],
+        commands: &[&["test-unit"], &["testrb"]],
+        ..About::new(
+            "--verbose=verbose, and the failures, errors, omissions and pending tests of other runs",
+            "--runner=xml; passing tests without --verbose=verbose",
+        )
+    },
+    mark,
+    by_line::<State>,
+);
 
-impl LogParser for TestUnit {
-    fn id(&self) -> &'static str {
-        "testunit"
-    }
-
-    fn start(&self) -> Box<dyn LogReader> {
-        Box::new(ByLine::new(State::new()))
-    }
-}
-
-impl Runner for TestUnit {
-    fn about(&self) -> &'static About {
-        const ABOUT: About = About {
-            languages: &["ruby"],
-            aliases: &["test-unit", "ruby_unit", "ruby_v1"],
-            commands: &[&["test-unit"], &["testrb"]],
-            ..About::new(
-                "--verbose=verbose, and the failures, errors, omissions and pending tests of other runs",
-                "--runner=xml; passing tests without --verbose=verbose",
-            )
-        };
-        &ABOUT
-    }
-
-    fn mark(&self, line: &[u8], before: &[u8]) -> Option<Mark> {
-        match line.first()? {
-            b'S' if line == b"Started" && before.starts_with(b"Loaded suite ") => Some(
-                Mark::certain(Place::Start, "a `Loaded suite` line before `Started`"),
-            ),
-            b'0'..=b'9' if Counts::read(line).is_some() => Some(Mark::certain(
-                Place::End,
-                "a `… tests, …, … pendings, … omissions, … notifications` line",
-            )),
-            _ => None,
+fn mark(line: &[u8], before: &[u8]) -> Option<Mark> {
+    match line.first()? {
+        b'S' if line == b"Started" && before.starts_with(b"Loaded suite ") => {
+            Place::Start.certain("a `Loaded suite` line before `Started`")
         }
+        b'0'..=b'9' if Counts::read(line).is_some() => {
+            Place::End.certain("a `… tests, …, … pendings, … omissions, … notifications` line")
+        }
+        _ => None,
     }
 }
 
@@ -84,30 +68,17 @@ struct Session {
     finished: bool,
 }
 
-#[derive(Clone)]
+#[derive(Clone, Default)]
 struct State {
     log: ParsedLogBuilder,
     session: Session,
-    consistent: Option<bool>,
-    outcome: Option<RunOutcome>,
+    runs: Runs,
     told: u64,
     line: usize,
     loading: Loading,
 }
 
 impl State {
-    fn new() -> Self {
-        Self {
-            log: ParsedLogBuilder::new("testunit"),
-            session: Session::default(),
-            consistent: None,
-            outcome: None,
-            told: 0,
-            line: 0,
-            loading: Loading::default(),
-        }
-    }
-
     fn close(&mut self) {
         self.close_test();
         let session = std::mem::take(&mut self.session);
@@ -140,14 +111,9 @@ impl State {
             } else {
                 of(TestStatus::Failed) == counts.failures && of(TestStatus::Error) == counts.errors
             };
-            self.consistent = Some(agrees && self.consistent.unwrap_or(true));
+            self.runs.agree(agrees);
         }
-        self.outcome = Some(match (self.outcome, outcome) {
-            (Some(known), RunOutcome::NothingRan) | (Some(known @ RunOutcome::Truncated), _) => {
-                known
-            }
-            (_, outcome) => outcome,
-        });
+        self.runs.first_cut(outcome);
     }
 
     fn close_test(&mut self) {
@@ -304,13 +270,10 @@ impl LineState for State {
     fn finish(mut self) -> ParsedLog {
         self.close();
         self.loading.close(&mut self.log);
-        let outcome = match self.outcome {
-            None | Some(RunOutcome::NothingRan) if self.loading.any => RunOutcome::BuildFailed,
-            outcome => outcome.unwrap_or(RunOutcome::NothingRan),
-        };
-        let mut log = self.log.finish(outcome);
-        log.consistent = self.consistent;
-        log
+        if self.loading.any && matches!(self.runs.outcome, None | Some(RunOutcome::NothingRan)) {
+            self.runs.outcome = Some(RunOutcome::BuildFailed);
+        }
+        self.runs.finish(self.log, false)
     }
 }
 

@@ -1,5 +1,6 @@
 //! The lines that cargo and libtest print of themselves.
 
+use crate::edges::{before_any, behind_any};
 use crate::text::has_blank;
 use atlas_core::{TestStatus, Totals};
 
@@ -113,19 +114,14 @@ pub(super) fn spaced_test(line: &[u8]) -> Option<(&str, TestStatus)> {
 /// `running 17 tests`
 pub(super) fn running(line: &str) -> Option<u64> {
     let rest = line.strip_prefix("running ")?;
-    rest.strip_suffix(" tests")
-        .or_else(|| rest.strip_suffix(" test"))?
-        .parse()
-        .ok()
+    before_any(rest, &[" tests", " test"])?.parse().ok()
 }
 
 /// `test result: ok. 9 passed; 6 failed; 2 ignored; 0 measured; 0 filtered out; …`, with the
 /// number of tests that it accounts for.
 pub(super) fn summary(line: &str) -> Option<(Totals, u64)> {
     let rest = line.strip_prefix("test result: ")?;
-    let rest = rest
-        .strip_prefix("ok. ")
-        .or_else(|| rest.strip_prefix("FAILED. "))?;
+    let rest = behind_any(rest, &["ok. ", "FAILED. "])?;
     let mut totals = Totals::default();
     let mut all = 0;
     let mut left = Some(rest);

@@ -32,68 +32,52 @@ pub(super) mod build;
 mod line;
 mod section;
 
-use crate::runner::{About, Mark, Place, Runner};
+use crate::runner::{About, Mark, Place, Shipped, by_line};
 use crate::text::{clean, lossy, uncoloured};
 use announced::Announced;
-use atlas_core::{
-    ByLine, Evidence, LineState, LogParser, LogReader, LostReason, Names, ParsedLog,
-    ParsedLogBuilder, RunOutcome,
-};
+use atlas_core::{Evidence, LineState, LostReason, Names, ParsedLog, ParsedLogBuilder, RunOutcome};
 use build::Build;
 use line::Binary;
 use section::{Room, Section};
 
 /// `cargo test`.
-#[derive(Debug)]
-pub(crate) struct Cargo;
+pub(crate) static CARGO: Shipped = Shipped::new(
+    "cargo",
+    &About {
+        languages: &["rust"],
+        aliases: &["libtest", "cargo_test"],
+        commands: &[&["cargo", "test"]],
+        usual_for: &["rust"],
+        ..About::new(
+            "`cargo test`: unit, integration and documentation tests, quiet too, interleaved output",
+            "passing tests of a quiet run; why a test was ignored where it gave no reason",
+        )
+    },
+    mark,
+    by_line::<State>,
+);
 
-impl LogParser for Cargo {
-    fn id(&self) -> &'static str {
-        "cargo"
-    }
-
-    fn start(&self) -> Box<dyn LogReader> {
-        Box::new(ByLine::new(State::new()))
-    }
-}
-
-impl Runner for Cargo {
-    fn about(&self) -> &'static About {
-        const ABOUT: About = About {
-            languages: &["rust"],
-            aliases: &["libtest", "cargo_test"],
-            commands: &[&["cargo", "test"]],
-            usual_for: &["rust"],
-            ..About::new(
-                "`cargo test`: unit, integration and documentation tests, quiet too, interleaved output",
-                "passing tests of a quiet run; why a test was ignored where it gave no reason",
-            )
-        };
-        &ABOUT
-    }
-
-    fn mark(&self, line: &[u8], _: &[u8]) -> Option<Mark> {
-        let has = |part: &[u8]| memchr::memmem::find(line, part).is_some();
-        match line.first()? {
-            b't' if line.starts_with(b"test result: ") && has(b" filtered out") => {
-                Some(Mark::certain(Place::Within, "a `test result:` line"))
-            }
-            b'e' if line.starts_with(b"error: could not compile `") => {
-                Some(Mark::hint(Place::End, "cargo's `could not compile`"))
-            }
-            b'e' if has(b"test failed, to rerun pass ") => {
-                Some(Mark::certain(Place::Within, "cargo's `to rerun pass`"))
-            }
-            b' ' if line.starts_with(b"     Running ") && has(b"/deps/") => {
-                Some(Mark::certain(Place::Within, "cargo's `Running`"))
-            }
-            b'r' if line.starts_with(b"running ")
-                && (line.ends_with(b" tests") || line.ends_with(b" test")) =>
-            {
-                Some(Mark::hint(Place::Within, "a `running N tests` line"))
-            }
-            _ => None,
+fn mark(line: &[u8], _: &[u8]) -> Option<Mark> {
+    let has = |part: &[u8]| memchr::memmem::find(line, part).is_some();
+    match line.first()? {
+        b't' if line.starts_with(b"test result: ") && has(b" filtered out") => {
+            Place::Within.certain("a `test result:` line")
         }
+        b'e' if line.starts_with(b"error: could not compile `") => {
+            Place::End.hint("cargo's `could not compile`")
+        }
+        b'e' if has(b"test failed, to rerun pass ") => {
+            Place::Within.certain("cargo's `to rerun pass`")
+        }
+        b' ' if line.starts_with(b"     Running ") && has(b"/deps/") => {
+            Place::Within.certain("cargo's `Running`")
+        }
+        b'r' if line.starts_with(b"running ")
+            && (line.ends_with(b" tests") || line.ends_with(b" test")) =>
+        {
+            Place::Within.hint("a `running N tests` line")
+        }
+        _ => None,
     }
 }
 
@@ -105,7 +89,7 @@ struct Inner {
     around: Section,
 }
 
-#[derive(Clone)]
+#[derive(Clone, Default)]
 struct State {
     log: ParsedLogBuilder,
     line: usize,
@@ -138,7 +122,7 @@ struct State {
     text: String,
     build: Build,
     sections: u64,
-    consistent: bool,
+    disagrees: bool,
     checked: bool,
     /// The summaries speak of tests; the terse format may name none.
     declared: bool,
@@ -146,35 +130,6 @@ struct State {
 }
 
 impl State {
-    fn new() -> Self {
-        Self {
-            log: ParsedLogBuilder::new("cargo"),
-            line: 0,
-            announced: Announced::default(),
-            last_was_announcement: false,
-            unnamed: 0,
-            doubt: None,
-            files: Names::default(),
-            numbers: Vec::new(),
-            binaries: Names::default(),
-            bearers: Vec::new(),
-            last_binary: String::new(),
-            section: None,
-            inner: Vec::new(),
-            printed: Vec::new(),
-            copied: 0,
-            ended: None,
-            room: Room::default(),
-            text: String::new(),
-            build: Build::default(),
-            sections: 0,
-            consistent: true,
-            checked: false,
-            declared: false,
-            crashed: false,
-        }
-    }
-
     /// The module of a binary: its name, numbered where another binary bears the same.
     fn module(&mut self, binary: &Binary) -> String {
         // The file's name holds the binary's.
@@ -267,7 +222,7 @@ impl State {
             self.checked = true;
             self.declared |= totals.passed.unwrap_or(0).max(totals.failed.unwrap_or(0)) > 0;
             if !section.agrees(totals) {
-                self.consistent = false;
+                self.disagrees = true;
                 let text = format!(
                     "the results of `{module}` do not add up to its totals: output of its tests may \
                      have been read as results"
@@ -543,7 +498,7 @@ impl LineState for State {
             self.log.lose(&module, LostReason::BuildFailed, proof);
         }
         if self.checked {
-            self.log.set_consistent(self.consistent);
+            self.log.set_consistent(!self.disagrees);
         }
         let outcome = if self.crashed {
             RunOutcome::Crashed

@@ -1,5 +1,6 @@
 //! The lines that nextest prints of itself, in every layout since 0.9.0.
 
+use crate::edges::behind_any;
 use atlas_core::{TestStatus, Totals};
 use memchr::{memchr, memmem};
 
@@ -50,10 +51,7 @@ fn status(word: &str) -> Option<TestStatus> {
         // It could not be executed, or left handles open where that is an error.
         "XFAIL" | "LEAK-FAIL" | "LKFAIL" => TestStatus::Error,
         _ => {
-            let signal = word
-                .strip_prefix("SIG")
-                .or_else(|| word.strip_prefix("ABORT SIG "))?
-                .trim_start();
+            let signal = behind_any(word, &["SIG", "ABORT SIG "])?.trim_start();
             let plain = |byte: u8| byte.is_ascii_uppercase() || byte.is_ascii_digit();
             (!signal.is_empty() && signal.bytes().all(plain)).then_some(TestStatus::Failed)?
         }

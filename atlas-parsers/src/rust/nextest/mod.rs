@@ -17,12 +17,10 @@ mod line;
 mod run;
 
 use super::cargo::build::Build;
-use crate::runner::{self, About, Place, Runner};
+use crate::runner::{self, About, Place, Shipped, by_line};
+use crate::runs::Runs;
 use crate::text::clean;
-use atlas_core::{
-    ByLine, Evidence, LineState, LogParser, LogReader, LostReason, ParsedLog, ParsedLogBuilder,
-    RunOutcome,
-};
+use atlas_core::{Evidence, LineState, LostReason, ParsedLog, ParsedLogBuilder, RunOutcome};
 use json::Json;
 use line::Mark;
 use memchr::memmem;
@@ -30,66 +28,45 @@ use run::{Run, Settled};
 use std::collections::BTreeSet;
 
 /// `cargo nextest run`.
-#[derive(Debug)]
-pub(crate) struct Nextest;
+pub(crate) static NEXTEST: Shipped = Shipped::new(
+    "nextest",
+    &About {
+        languages: &["rust"],
+        aliases: &["cargo_nextest", "rust_nextest"],
+        commands: &[&["cargo", "nextest"], &["cargo-nextest"]],
+        contains: &["cargo"],
+        ..About::new(
+            "`cargo nextest run` and `bench`: every status level, retries, stress runs, \
+             captured output or not, and `--message-format libtest-json`",
+            "results below the chosen `--status-level`; documentation tests, which nextest \
+             does not run; in a log that stops early, which lines tests printed where their output \
+             is not indented",
+        )
+    },
+    mark,
+    by_line::<State>,
+);
 
-impl LogParser for Nextest {
-    fn id(&self) -> &'static str {
-        "nextest"
-    }
-
-    fn start(&self) -> Box<dyn LogReader> {
-        Box::new(ByLine::new(State::new()))
-    }
-}
-
-impl Runner for Nextest {
-    fn about(&self) -> &'static About {
-        const ABOUT: About = About {
-            languages: &["rust"],
-            aliases: &["cargo_nextest", "rust_nextest"],
-            commands: &[&["cargo", "nextest"], &["cargo-nextest"]],
-            contains: &["cargo"],
-            ..About::new(
-                "`cargo nextest run` and `bench`: every status level, retries, stress runs, \
-                 captured output or not, and `--message-format libtest-json`",
-                "results below the chosen `--status-level`; documentation tests, which nextest \
-                 does not run; in a log that stops early, which lines tests printed where their output \
-                 is not indented",
-            )
-        };
-        &ABOUT
-    }
-
-    fn mark(&self, line: &[u8], _: &[u8]) -> Option<runner::Mark> {
-        match line.first()? {
-            b' ' => {
-                if line::status_line(line).is_some() {
-                    return Some(runner::Mark::certain(
-                        Place::Within,
-                        "nextest's result lines",
-                    ));
-                }
-                match line::mark(line)? {
-                    Mark::RunId => Some(runner::Mark::certain(Place::Start, "a `Nextest run ID`")),
-                    Mark::Starting(_) => {
-                        Some(runner::Mark::certain(Place::Start, "nextest's `Starting`"))
-                    }
-                    Mark::Summary(_) => {
-                        Some(runner::Mark::certain(Place::End, "nextest's `Summary`"))
-                    }
-                    _ => None,
-                }
+fn mark(line: &[u8], _: &[u8]) -> Option<runner::Mark> {
+    match line.first()? {
+        b' ' => {
+            if line::status_line(line).is_some() {
+                return Place::Within.certain("nextest's result lines");
             }
-            b'e' if line.starts_with(b"error: command `") && is_build_command(line) => Some(
-                runner::Mark::certain(Place::End, "the command that nextest builds with"),
-            ),
-            b'e' if line == b"error: creating test list failed" => Some(runner::Mark::certain(
-                Place::End,
-                "nextest's `creating test list failed`",
-            )),
-            _ => None,
+            match line::mark(line)? {
+                Mark::RunId => Place::Start.certain("a `Nextest run ID`"),
+                Mark::Starting(_) => Place::Start.certain("nextest's `Starting`"),
+                Mark::Summary(_) => Place::End.certain("nextest's `Summary`"),
+                _ => None,
+            }
         }
+        b'e' if line.starts_with(b"error: command `") && is_build_command(line) => {
+            Place::End.certain("the command that nextest builds with")
+        }
+        b'e' if line == b"error: creating test list failed" => {
+            Place::End.certain("nextest's `creating test list failed`")
+        }
+        _ => None,
     }
 }
 
@@ -98,7 +75,7 @@ fn is_build_command(line: &[u8]) -> bool {
     memmem::find(line, b" --message-format json-render-diagnostics` ").is_some()
 }
 
-#[derive(Clone)]
+#[derive(Clone, Default)]
 struct State {
     log: ParsedLogBuilder,
     line: usize,
@@ -113,20 +90,6 @@ struct State {
 }
 
 impl State {
-    fn new() -> Self {
-        Self {
-            log: ParsedLogBuilder::new("nextest"),
-            line: 0,
-            run: None,
-            settled: Vec::new(),
-            json: Json::default(),
-            build: Build::default(),
-            build_stopped: false,
-            listing: false,
-            unlisted: false,
-        }
-    }
-
     fn settle(&mut self) {
         if let Some(run) = self.run.take() {
             let settled = run.settle(&mut self.log);
@@ -186,23 +149,13 @@ impl LineState for State {
 
     fn finish(mut self) -> ParsedLog {
         self.settle();
-        let mut outcome = None;
-        let mut consistent = None;
+        let mut runs = Runs::default();
         let mut modules = BTreeSet::new();
         for run in &self.settled {
-            outcome = Some(match (outcome, run.outcome) {
-                // One run that did not come to its end speaks for all; an empty one for none.
-                (None | Some(RunOutcome::NothingRan), outcome) => outcome,
-                (Some(RunOutcome::Completed), outcome) if outcome != RunOutcome::NothingRan => {
-                    outcome
-                }
-                (Some(known), _) => known,
-            });
+            runs.first_cut(run.outcome);
+            runs.agree(run.consistent);
             if let Some(totals) = run.totals {
                 self.log.add_totals(totals);
-            }
-            if let Some(agrees) = run.consistent {
-                consistent = Some(agrees && consistent.unwrap_or(true));
             }
             for result in &run.results {
                 result.record(&mut self.log);
@@ -214,25 +167,20 @@ impl LineState for State {
             if let Some(totals) = self.json.totals() {
                 self.log.add_totals(totals);
             }
-            outcome = outcome.or(Some(if self.json.complete() {
+            runs.first_cut(if self.json.complete() {
                 RunOutcome::Completed
             } else {
                 RunOutcome::Truncated
-            }));
+            });
         }
         let failed = self.build.failed();
         let stopped = self.build_stopped || self.unlisted || self.build.stopped();
         for (module, proof) in failed {
             self.log.lose(&module, LostReason::BuildFailed, proof);
         }
-        let consistent = consistent.or_else(|| self.json.agrees());
-        let outcome = outcome.unwrap_or(if stopped {
-            RunOutcome::BuildFailed
-        } else {
-            RunOutcome::NothingRan
-        });
-        let mut log = self.log.finish(outcome);
-        log.consistent = consistent;
-        log
+        if runs.consistent.is_none() {
+            runs.agree(self.json.agrees());
+        }
+        runs.finish(self.log, stopped)
     }
 }

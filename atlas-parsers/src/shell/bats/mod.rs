@@ -10,96 +10,77 @@ mod title;
 
 use crate::common::junit;
 use crate::common::tap::{Document, Run, Seen, line};
-use crate::runner::{About, Mark, Place, Runner};
+use crate::runner::{About, Mark, Place, Shipped, by_line};
 use crate::text::clean;
 use atlas_core::{
-    ByLine, Evidence, LineState, LogParser, LogReader, LostReason, ParsedLog, ParsedLogBuilder,
-    RunOutcome,
+    Evidence, LineState, LogReader as _, LostReason, ParsedLog, ParsedLogBuilder, RunOutcome,
 };
 use memchr::memmem;
 
 /// `bats`.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Bats;
+pub(crate) static BATS: Shipped = Shipped::new(
+    "bats",
+    &About {
+        languages: &["shell"],
+        aliases: &["bats_core"],
+        commands: &[&["bats"]],
+        usual_for: &["shell"],
+        contains: &["junit", "tap"],
+        ..About::new(
+            "bats 0.4 to 1.13: the tap, tap13, pretty and junit formatters, with times or without",
+            "the file of a test in TAP; which of two lines is real where a test writes a point \
+             with the very number that comes next to file descriptor 3",
+        )
+    },
+    mark,
+    by_line::<State>,
+);
 
-impl LogParser for Bats {
-    fn id(&self) -> &'static str {
-        "bats"
-    }
-
-    fn start(&self) -> Box<dyn LogReader> {
-        Box::new(ByLine::new(State::default()))
-    }
-}
-
-impl Runner for Bats {
-    fn about(&self) -> &'static About {
-        const ABOUT: About = About {
-            languages: &["shell"],
-            aliases: &["bats_core"],
-            commands: &[&["bats"]],
-            usual_for: &["shell"],
-            contains: &["junit", "tap"],
-            ..About::new(
-                "bats 0.4 to 1.13: the tap, tap13, pretty and junit formatters, with times or without",
-                "the file of a test in TAP; which of two lines is real where a test writes a point \
-                 with the very number that comes next to file descriptor 3",
-            )
-        };
-        &ABOUT
-    }
-
-    fn mark(&self, line: &[u8], before: &[u8]) -> Option<Mark> {
-        match line.first()? {
-            b'#' => {
-                if line.starts_with(b"# bats warning: ") {
-                    return Some(Mark::certain(Place::End, "a `bats warning`"));
-                }
-                let origin = line.starts_with(b"# (in test file ")
-                    || line.starts_with(b"# (from function `");
-                (origin && memmem::find(line, b".bats, line ").is_some()).then_some(Mark::certain(
-                    Place::Within,
-                    "`# (in test file ….bats, line`",
-                ))
+fn mark(line: &[u8], before: &[u8]) -> Option<Mark> {
+    match line.first()? {
+        b'#' => {
+            if line.starts_with(b"# bats warning: ") {
+                return Place::End.certain("a `bats warning`");
             }
-            b'n' if line.starts_with(b"not ok 1 bats-gather-tests") => {
-                Some(Mark::certain(Place::Within, "`bats-gather-tests`"))
-            }
-            b'o' | b'n' => {
-                let point = line::point(line)?;
-                point.number?;
-                title::timed(point.rest)
-                    .then_some(Mark::certain(Place::Within, "points with `# in … ms`"))
-            }
-            b' ' => {
-                if line == b"  ..." || line == b"  message: |" {
-                    let time = before.strip_prefix(b"  duration_ms: ")?;
-                    line::number(time)?;
-                    return Some(Mark::certain(
-                        Place::Within,
-                        "a block with nothing but whole milliseconds and a message",
-                    ));
-                }
-                if line.starts_with(b"   ") && pretty::result(line).is_some() {
-                    return Some(Mark::certain(
-                        Place::Within,
-                        "titles with a count and a tick",
-                    ));
-                }
-                let case = line
-                    .trim_ascii_start()
-                    .strip_prefix(b"<testcase classname=\"")?;
-                let class = &case[..memchr::memchr(b'"', case)?];
-                class
-                    .ends_with(b".bats")
-                    .then_some(Mark::certain(Place::Within, "test cases of `.bats` files"))
-            }
-            _ => None,
+            let origin =
+                line.starts_with(b"# (in test file ") || line.starts_with(b"# (from function `");
+            (origin && memmem::find(line, b".bats, line ").is_some()).then_some(Mark::certain(
+                Place::Within,
+                "`# (in test file ….bats, line`",
+            ))
         }
+        b'n' if line.starts_with(b"not ok 1 bats-gather-tests") => {
+            Place::Within.certain("`bats-gather-tests`")
+        }
+        b'o' | b'n' => {
+            let point = line::point(line)?;
+            point.number?;
+            title::timed(point.rest)
+                .then_some(Mark::certain(Place::Within, "points with `# in … ms`"))
+        }
+        b' ' => {
+            if line == b"  ..." || line == b"  message: |" {
+                let time = before.strip_prefix(b"  duration_ms: ")?;
+                line::number(time)?;
+                return Place::Within
+                    .certain("a block with nothing but whole milliseconds and a message");
+            }
+            if line.starts_with(b"   ") && pretty::result(line).is_some() {
+                return Place::Within.certain("titles with a count and a tick");
+            }
+            let case = line
+                .trim_ascii_start()
+                .strip_prefix(b"<testcase classname=\"")?;
+            let class = &case[..memchr::memchr(b'"', case)?];
+            class
+                .ends_with(b".bats")
+                .then_some(Mark::certain(Place::Within, "test cases of `.bats` files"))
+        }
+        _ => None,
     }
 }
 
-#[derive(Clone)]
+#[derive(Clone, Default)]
 struct State {
     number: usize,
     run: Run,
@@ -115,23 +96,6 @@ struct State {
     complaint: Option<Evidence>,
     not_loaded: bool,
     specials: u64,
-}
-
-impl Default for State {
-    fn default() -> Self {
-        Self {
-            number: 0,
-            run: Run::new("bats"),
-            block: line::Block::default(),
-            pretty: pretty::Pretty::default(),
-            junit: None,
-            timed: None,
-            unloaded: None,
-            complaint: None,
-            not_loaded: false,
-            specials: 0,
-        }
-    }
 }
 
 impl State {
@@ -272,7 +236,7 @@ impl LineState for State {
 
 /// A report in bats' own terms: titles without the file, and without blanks around them.
 fn of_report(report: &ParsedLog) -> ParsedLog {
-    let mut log = ParsedLogBuilder::new("bats");
+    let mut log = ParsedLogBuilder::default();
     for test in &report.results {
         let name = test
             .name
@@ -307,12 +271,12 @@ mod tests {
 
     #[test]
     fn every_formatter_says_the_same() {
-        let tap = Bats.parse(include_bytes!("corpus/real_bats_support_tap.log"));
+        let tap = BATS.parse(include_bytes!("corpus/real_bats_support_tap.log"));
         for other in [
             &include_bytes!("corpus/real_bats_support_pretty.log")[..],
             include_bytes!("corpus/pretty_without_escapes.log"),
         ] {
-            let other = Bats.parse(other);
+            let other = BATS.parse(other);
             assert_eq!(other.tests(), tap.tests());
             assert_eq!(other.outcome, RunOutcome::Completed);
         }
@@ -320,7 +284,7 @@ mod tests {
 
     #[test]
     fn every_version_says_the_same() {
-        let newest = Bats.parse(include_bytes!("corpus/tap13_timing_1.13.0.log"));
+        let newest = BATS.parse(include_bytes!("corpus/tap13_timing_1.13.0.log"));
         for older in [
             &include_bytes!("corpus/tap_timing_1.2.1.log")[..],
             include_bytes!("corpus/tap_timing_1.5.0.log"),
@@ -329,14 +293,14 @@ mod tests {
             include_bytes!("corpus/pretty_1.2.1.log"),
             include_bytes!("corpus/pretty_timing_1.13.0.log"),
         ] {
-            assert_eq!(Bats.parse(older).tests(), newest.tests());
+            assert_eq!(BATS.parse(older).tests(), newest.tests());
         }
     }
 
     #[test]
     fn a_point_with_the_next_number_cannot_be_told() {
         // A known limit: a test wrote the second line to file descriptor 3.
-        let log = Bats.parse(b"1..2\nok 1 a\nok 2 forged\nnot ok 2 b\n");
+        let log = BATS.parse(b"1..2\nok 1 a\nok 2 forged\nnot ok 2 b\n");
         assert_eq!(log.results.len(), 3);
         assert_eq!(log.consistent, Some(false));
     }

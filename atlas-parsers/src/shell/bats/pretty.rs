@@ -222,12 +222,7 @@ impl Pretty {
         self.failed += u64::from(status == TestStatus::Failed);
         self.skipped += u64::from(status == TestStatus::Skipped);
         let name = String::from_utf8_lossy(name.trim_ascii());
-        if self.file.is_empty() {
-            log.record("", &name, &name, status);
-        } else {
-            let qualified = [self.file.as_str(), &*name].join(" > ");
-            log.record(&self.file, &qualified, &name, status);
-        }
+        log.record_in(&self.file, " > ", &name, status);
     }
 
     /// `14 tests, 3 failures, 2 skipped, 1 timed out, 1 not run in 5 seconds`.

@@ -11,67 +11,51 @@
 mod line;
 mod run;
 
-use crate::runner::{About, Mark, Place, Runner};
+use crate::runner::{About, Mark, Place, Shipped, by_line};
 use crate::text::clean;
-use atlas_core::{ByLine, LineState, LogParser, LogReader, ParsedLog};
+use atlas_core::{LineState, ParsedLog};
 use run::Runs;
 
 /// `prove`, and `make test` of Perl.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Prove;
+pub(crate) static PROVE: Shipped = Shipped::new(
+    "prove",
+    &About {
+        languages: &["perl", "shell", "c"],
+        aliases: &["test_harness", "tap_harness"],
+        commands: &[&["prove"]],
+        usual_for: &["perl"],
+        contains: &["tap", "bats"],
+        ..About::new(
+            "prove and Test::Harness 3: plain, -v, -j, -q, -Q, --timer, with colours",
+            "single tests without -v; passing files with -Q; which of two lines is real where \
+             a script prints a point with the very number that comes next",
+        )
+    },
+    mark,
+    by_line::<State>,
+);
 
-impl LogParser for Prove {
-    fn id(&self) -> &'static str {
-        "prove"
-    }
-
-    fn start(&self) -> Box<dyn LogReader> {
-        Box::new(ByLine::new(State::default()))
-    }
-}
-
-impl Runner for Prove {
-    fn about(&self) -> &'static About {
-        const ABOUT: About = About {
-            languages: &["perl", "shell", "c"],
-            aliases: &["test_harness", "tap_harness"],
-            commands: &[&["prove"]],
-            usual_for: &["perl"],
-            contains: &["tap", "bats"],
-            ..About::new(
-                "prove and Test::Harness 3: plain, -v, -j, -q, -Q, --timer, with colours",
-                "single tests without -v; passing files with -Q; which of two lines is real where \
-                 a script prints a point with the very number that comes next",
-            )
-        };
-        &ABOUT
-    }
-
-    fn mark(&self, line: &[u8], before: &[u8]) -> Option<Mark> {
-        match line.first()? {
-            b'R' if line.starts_with(b"Result: ") && line::files(before).is_some() => Some(
-                Mark::certain(Place::End, "`Files=`, `Tests=` and `Result:`"),
-            ),
-            b'D' if line.starts_with(b"Dubious, test returned ") => Some(Mark::certain(
-                Place::Within,
-                "a `Dubious, test returned` line",
-            )),
-            b'-' if line == b"-------------------" && before == b"Test Summary Report" => {
-                Some(Mark::certain(Place::Within, "a `Test Summary Report`"))
+fn mark(line: &[u8], before: &[u8]) -> Option<Mark> {
+    match line.first()? {
+        b'R' if line.starts_with(b"Result: ") && line::files(before).is_some() => {
+            Place::End.certain("`Files=`, `Tests=` and `Result:`")
+        }
+        b'D' if line.starts_with(b"Dubious, test returned ") => {
+            Place::Within.certain("a `Dubious, test returned` line")
+        }
+        b'-' if line == b"-------------------" && before == b"Test Summary Report" => {
+            Place::Within.certain("a `Test Summary Report`")
+        }
+        b'A' if line == b"All tests successful." => Place::End.hint("`All tests successful.`"),
+        _ => {
+            // Every line of a log comes here: a look for the name's end first.
+            let mut dots = memchr::memchr_iter(b'.', line);
+            if !dots.any(|at| line[at + 1..].starts_with(b"t ..")) {
+                return None;
             }
-            b'A' if line == b"All tests successful." => {
-                Some(Mark::hint(Place::End, "`All tests successful.`"))
-            }
-            _ => {
-                // Every line of a log comes here: a look for the name's end first.
-                let mut dots = memchr::memchr_iter(b'.', line);
-                if !dots.any(|at| line[at + 1..].starts_with(b"t ..")) {
-                    return None;
-                }
-                let header = line::header(line)?;
-                let script = header.file.ends_with(b".t");
-                script.then_some(Mark::certain(Place::Within, "a `t/….t ..` line"))
-            }
+            let header = line::header(line)?;
+            let script = header.file.ends_with(b".t");
+            script.then_some(Mark::certain(Place::Within, "a `t/….t ..` line"))
         }
     }
 }

@@ -74,7 +74,7 @@ pub(super) struct Runs {
     causes: Vec<Evidence>,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 struct Log {
     builder: ParsedLogBuilder,
     ended: u64,
@@ -82,19 +82,6 @@ struct Log {
     interrupted: bool,
     disagrees: bool,
     lost: u64,
-}
-
-impl Default for Log {
-    fn default() -> Self {
-        Self {
-            builder: ParsedLogBuilder::new("prove"),
-            ended: 0,
-            open: false,
-            interrupted: false,
-            disagrees: false,
-            lost: 0,
-        }
-    }
 }
 
 /// Most lines that are looked into as the end of a run: each is compared with all its files.
@@ -291,7 +278,7 @@ impl Runs {
         let ended = self.run.ended;
         self.end_run(ended);
         let Some(mut log) = self.log else {
-            return ParsedLogBuilder::new("prove").finish(RunOutcome::NothingRan);
+            return ParsedLogBuilder::default().finish(RunOutcome::NothingRan);
         };
         if let Some(file) = open {
             log.builder.still_running(file);
