@@ -33,6 +33,7 @@ pub const BUILTIN: &[&dyn Runner] = &[
     &crate::javascript::nodetest::NODETEST,
     &crate::javascript::playwright::PLAYWRIGHT,
     &crate::javascript::tape::TAPE,
+    &crate::javascript::uvu::UVU,
     &crate::javascript::vitest::VITEST,
     // Java
     &crate::java::ant::ANT,

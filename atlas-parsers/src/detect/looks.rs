@@ -65,6 +65,7 @@ const LOOKS: &[Look] = &[
     Look("playwright", ["R", "u"], "\"", "*", ""),
     Look("playwright", ["", ""], "*", ")", " › "),
     Look("tape", ["#", "*"], "o", "*", ""),
+    Look("uvu", ["", ""], "D", "s", ""),
     Look("vitest", ["on", "*"], "", "s{", ""),
     Look("vitest", ["<{", "*"], "TR1", "*", ""),
     Look("ant", ["BT", "*"], "", "*", ""),

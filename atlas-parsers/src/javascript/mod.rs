@@ -17,4 +17,5 @@ pub(crate) mod playwright;
 mod report;
 mod sum;
 pub(crate) mod tape;
+pub(crate) mod uvu;
 pub(crate) mod vitest;

@@ -114,6 +114,14 @@ const HOSTS: &[Host] = &[
             Ran: 2 tests in 0.0010 sec.\n - Passed: 1\n - Skipped: 0\n - Expected Fail: 0\n\
             \x20- Unexpected Success: 0\n - Failed: 1\nSum of execute time for each test: 0.0002 sec.\n",
     },
+    Host {
+        parser: "uvu",
+        begin: "  Total:     ",
+        end: "  Duration:  ",
+        run: "a.js\n A  @\u{2022} @\u{2718} @\u{2718}   (1 / 3)\n\n   FAIL  A  \"two\"\n    @\n\n    at a (/testbed/a.js:1:1)\n\n\n\
+            \x20  FAIL  A  \"three\"\n    @\n\n    at a (/testbed/a.js:1:1)\n\n\n\n\
+            \x20 Total:     3\n  Passed:    1\n  Skipped:   0\n  Duration:  1.00ms\n\n",
+    },
 ];
 
 /// The parser's logs that hold one whole run that ended.
@@ -252,6 +260,10 @@ fn green(parser: &str) -> &'static str {
             "{0} a.test_a.ATest.test_one [0.000100s] ... ok\n{0} a.test_a.ATest.test_two [0.000100s] ... ok\n\n\
              ======\nTotals\n======\nRan: 2 tests in 0.0010 sec.\n - Passed: 2\n - Skipped: 0\n - Expected Fail: 0\n\
              \x20- Unexpected Success: 0\n - Failed: 0\nSum of execute time for each test: 0.0002 sec.\n"
+        }
+        "uvu" => {
+            "a.js\n A  \u{2022} \u{2022} \u{2022}   (3 / 3)\n\n\
+             \x20 Total:     3\n  Passed:    3\n  Skipped:   0\n  Duration:  1.00ms\n\n"
         }
         _ => "",
     }
