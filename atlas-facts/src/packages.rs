@@ -184,6 +184,8 @@ pub const PACKAGE_FILES: &[PackageFile] = &[
     first("uv.lock", "uv", Python, Lock),
     first("poetry.lock", "poetry", Python, Lock),
     first("pdm.lock", "pdm", Python, Lock),
+    first("requirements-dev.lock", "rye", Python, Lock),
+    first("requirements.lock", "rye", Python, Lock),
     first("Pipfile", "pipenv", Python, List),
     first("Pipfile.lock", "pipenv", Python, Lock),
     later(".python-version", "pyenv", Python, Toolchain),

@@ -54,7 +54,14 @@ fn roles_answer_what_is_asked_of_a_file() {
     let python: Vec<_> = lockfiles(Family::Python).map(|file| file.name).collect();
     assert_eq!(
         python,
-        ["uv.lock", "poetry.lock", "pdm.lock", "Pipfile.lock"]
+        [
+            "uv.lock",
+            "poetry.lock",
+            "pdm.lock",
+            "requirements-dev.lock",
+            "requirements.lock",
+            "Pipfile.lock"
+        ]
     );
 }
 

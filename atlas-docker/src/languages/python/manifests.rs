@@ -4,7 +4,7 @@ use super::ini::{Ini, strip_factors};
 use crate::ci::Placed;
 use crate::tree::Tree;
 use atlas_core::Evidence;
-use atlas_facts::{Family, lockfiles};
+use atlas_facts::{Family, lockfiles, package_file};
 use regex::Regex;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
@@ -292,9 +292,16 @@ impl Manifests {
                 self.groups.push(group(name, false, strings(Some(list))));
             }
         }
-        let uv = strings(tool("uv").and_then(|uv| uv.get("dev-dependencies")));
-        if !uv.is_empty() {
-            self.groups.push(group("dev", false, uv));
+        for manager in ["uv", "rye"] {
+            let list = strings(tool(manager).and_then(|table| table.get("dev-dependencies")));
+            if !list.is_empty() {
+                self.groups.push(group("dev", false, list));
+            }
+        }
+        let is_virtual = tool("rye").and_then(|rye| rye.get("virtual")?.as_bool());
+        if is_virtual == Some(true) {
+            // Rye installs what such a project needs, and not the project.
+            self.installable = None;
         }
         let hatch = tool("hatch").and_then(|hatch| hatch.get("envs")?.as_table());
         for (name, table) in hatch.into_iter().flatten() {
@@ -511,8 +518,10 @@ impl Manifests {
     /// depends on markers and is left to pip.
     pub(super) fn locked(&self, tree: &Tree) -> Option<(String, Vec<String>)> {
         let file = lockfile(tree)?;
-        if file == PIPFILE_LOCK {
-            return pipfile_lock(tree);
+        match package_file(file).map(|known| known.manager) {
+            Some("pipenv") => return pipfile_lock(tree),
+            Some("rye") => return Some((file.to_owned(), self.rye_lock(&tree.text(file)?))),
+            _ => {}
         }
         let lock = tree.toml(file)?;
         let mut versions: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
@@ -530,17 +539,38 @@ impl Manifests {
                 }
             }
         }
-        let pins = versions
-            .into_iter()
-            .filter(|(_, versions)| versions.len() == 1)
-            .flat_map(|(name, versions)| {
-                versions
-                    .into_iter()
-                    .map(move |version| format!("{name}=={version}"))
-            })
-            .collect();
-        Some((file.to_owned(), pins))
+        Some((file.to_owned(), single(versions)))
     }
+
+    /// The versions of a lockfile of Rye, which has the form of pip's lists: `name[extra]==1.2`, with a marker behind it
+    /// where the lock is for any platform. `-e file:.` is the project or another of its workspace.
+    fn rye_lock(&self, lock: &str) -> Vec<String> {
+        static PIN: LazyLock<Regex> = LazyLock::new(|| {
+            Regex::new(r"^([A-Za-z0-9][\w.-]*)(?:\[[^\]]*\])?==([^\s;\\]+)")
+                .expect("a literal pattern")
+        });
+        let mut versions: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+        for pin in lock.lines().filter_map(|line| PIN.captures(line)) {
+            let name = name_of(&pin[1]);
+            if name != self.name {
+                versions.entry(name).or_default().insert(pin[2].to_owned());
+            }
+        }
+        single(versions)
+    }
+}
+
+/// The packages that are locked in one version.
+fn single(versions: BTreeMap<String, BTreeSet<String>>) -> Vec<String> {
+    versions
+        .into_iter()
+        .filter(|(_, versions)| versions.len() == 1)
+        .flat_map(|(name, versions)| {
+            versions
+                .into_iter()
+                .map(move |version| format!("{name}=={version}"))
+        })
+        .collect()
 }
 
 const PIPFILE_LOCK: &str = "Pipfile.lock";

@@ -1,0 +1,5 @@
+import tide_table
+
+
+def test_tides():
+    assert tide_table
