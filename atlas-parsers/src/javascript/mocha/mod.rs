@@ -286,6 +286,28 @@ mod tests {
         assert_eq!(log.consistent, Some(true));
     }
 
+    /// The page fits what stands above it when the test prints it.
+    #[test]
+    fn a_printed_page_that_fits_so_far_hides_no_test() {
+        let begin = "\n\n  A\n    ✔ one\n  1 passing (2ms)\n    ✔ three\n    1) two\n\n\n";
+        let end = "  1 failing\n\n  1) A\n       two:\n     Error: x\n\n\n";
+        let log = Mocha.parse(format!("{begin}  2 passing (2ms)\n{end}").as_bytes());
+        assert_eq!(log.consistent, Some(true));
+        assert_eq!(log.tests()["A > one"], TestStatus::Passed);
+        assert_eq!(log.tests()["A > three"], TestStatus::Passed);
+        assert_eq!(log.tests()["A > two"], TestStatus::Failed);
+        assert_eq!(log.tests().len(), 3);
+        // With counts that fit nothing, the reading does not agree.
+        let log = Mocha.parse(format!("{begin}  7 passing (2ms)\n{end}").as_bytes());
+        assert_eq!(log.consistent, Some(false));
+        // A run that names no test that passes, behind another one.
+        let other =
+            "\n\n  A\n    ✔ one\n\n\n  1 passing (2ms)\n\n\n\n  ..\n\n  2 passing (2ms)\n\n";
+        let log = Mocha.parse(other.as_bytes());
+        assert_eq!(log.consistent, Some(true));
+        assert_eq!(log.tests().len(), 1);
+    }
+
     #[test]
     fn prose_and_lists_are_no_run() {
         let log = "Steps\n\n\n  First\n    - do this\n    1) do that\n  ✔ done\n";

@@ -14,10 +14,11 @@
 //! 1. Below a trusted page the list of failures is read by its numbers. Another page among their messages
 //!    is text of a message ([`Run::in_message`]).
 //! 2. Results below a trusted page begin another run where they stand at the top level ([`Run::next`]); elsewhere they are
-//!    text.
+//!    text. If the next page follows them without results of its own, it does not agree: they may have been its.
 //! 3. A page that announces failures and does not begin its list at once was printed by a test, and is dropped.
 //! 4. A page that is not trusted, and whose list is not whole when another page comes, was printed by a test
-//!    too. The lines below it are the run's after all, and are read again ([`Run::go_on`]).
+//!    too; so was a trusted one without failures, if the other one counts what stands above both. The lines below it are
+//!    the run's after all, and are read again ([`Run::go_on`]).
 //! 5. Where results follow a page that is not trusted, it is *doubtful*: printed amid a run, or the end of a
 //!    run whose results were not all seen. The next page settles it at the end ([`Run::finish`]): if its count of passes is
 //!    nearer to the results below the doubtful page than to all of them, there were two runs, else one. If none
@@ -91,6 +92,8 @@ pub(super) struct Run {
     /// Lines below a page that is not trusted, up to a limit, to be read again if they are the run's (4).
     below: Vec<Vec<u8>>,
     below_len: usize,
+    /// Result lines were made text of right before this run (2).
+    strayed: bool,
 }
 
 /// A run that is over.
@@ -123,7 +126,8 @@ impl Run {
         }
         self.cleared += cleared;
         if let Some(passing) = line::passing(line).filter(|_| !self.in_message()) {
-            self.go_on(ended);
+            let strayed = self.page.as_ref().is_some_and(|page| page.strays > 0);
+            self.go_on(passing, ended);
             self.interrupt();
             // Between two runs stand empty lines; without, the first page was a test's.
             let proven = |page: &Page| page.trusted && !self.found.is_empty();
@@ -134,8 +138,11 @@ impl Run {
                 .is_some_and(|page| page.closed && !printed(page) || proven(page))
             {
                 self.end_page(ended);
+                self.strayed = strayed;
             }
             self.page = Some(Page {
+                strays: 0,
+                stray_passes: [0; 4],
                 closed: false,
                 passing,
                 pending: 0,
@@ -152,6 +159,9 @@ impl Run {
             self.keep(line, raw);
             self.blank(line);
             return;
+        }
+        if self.page.as_ref().is_some_and(|page| page.trusted) {
+            self.keep(line, raw);
         }
         if line.is_empty() {
             self.blank(line);
@@ -286,6 +296,12 @@ impl Run {
                     return false;
                 }
             } else if trusted {
+                if let Some(page) = &mut self.page {
+                    page.strays += 1;
+                    if let Kind::Pass(mark) = result.kind {
+                        page.stray_passes[usize::from(mark) % 4] += 1;
+                    }
+                }
                 return false;
             } else {
                 self.doubtful = self.page.take();
@@ -419,7 +435,7 @@ impl Run {
                 run.results.push((path, TestStatus::Failed));
             }
         }
-        run.agrees &= failed == declared;
+        run.agrees &= failed == declared && !(silent && self.strayed);
         if let Some(mut lost) = self.interrupted {
             lost.failures.finish();
             let failed = lost.failures.paths.into_iter();

@@ -2,6 +2,7 @@
 
 use super::super::failures::Failures;
 use super::super::line::{self, Kind};
+use super::super::tree::Candidates;
 use super::{Ended, Run};
 use crate::text::clean;
 
@@ -17,6 +18,9 @@ pub(super) struct Page {
     pub(super) counting: bool,
     /// Its counts are those of the results above it.
     pub(super) trusted: bool,
+    /// Result lines below it that it made text of (2), with those that passed by their marks.
+    pub(super) strays: u64,
+    pub(super) stray_passes: [u64; 4],
     /// Its list is whole, and two empty lines or more followed.
     pub(super) closed: bool,
     /// How many titles of running tests stood above it, as the list reporter prints them.
@@ -63,33 +67,40 @@ impl Run {
         })
     }
 
-    /// Keeps a line below a page that is not trusted.
+    /// Keeps a line below a page that is not trusted, or that has no failures.
     pub(super) fn keep(&mut self, line: &[u8], raw: &[u8]) {
         const MOST: usize = 1 << 20;
-        let untrusted = self.page.as_ref().is_some_and(|page| !page.trusted);
+        let wanted = |page: &Page| !page.trusted || page.failures.declared == 0;
+        let is_kept = self.page.as_ref().is_some_and(wanted);
         let counts = [&b"pending"[..], b"failing"];
         let count = counts
             .iter()
             .any(|word| line::counted(line, word).is_some());
-        if untrusted && !count && !self.found.is_empty() && self.below_len < MOST {
+        if is_kept && !count && !self.found.is_empty() && self.below_len < MOST {
             self.below_len += raw.len() + 1;
             self.below.push(raw.to_vec());
         }
     }
 
-    /// Another page comes. Where the one before is not trusted and its list is not whole, a test printed that one, and the
-    /// lines below it are read again as the run's.
-    pub(super) fn go_on(&mut self, ended: &mut Vec<Ended>) {
+    /// Another page comes, of so many passes. If a test printed the one before (4), the lines below that are read again
+    /// as the run's.
+    pub(super) fn go_on(&mut self, passing: u64, ended: &mut Vec<Ended>) {
         let below = std::mem::take(&mut self.below);
         self.below_len = 0;
-        let forged = self
-            .page
-            .as_ref()
-            .is_some_and(|page| !page.trusted && !page.failures.all_begun());
-        if !forged {
+        let forged = |page: &Page| {
+            let mut passes = self.passes.iter().zip(page.stray_passes);
+            if page.trusted {
+                let fits = passes.any(|(above, below)| above + below == passing);
+                page.strays > 0 && page.failures.declared == 0 && fits
+            } else {
+                !page.failures.all_begun()
+            }
+        };
+        if !self.page.as_ref().is_some_and(forged) {
             return;
         }
         self.page = None;
+        self.candidates = Candidates::default();
         for raw in below {
             let line = clean(&raw);
             if line.is_empty() {
