@@ -6,6 +6,12 @@
 //! `● suite › test` headings name tests, and only failing ones. An id joins suites and test by
 //! ` > ` in both.
 //!
+//! Jest keeps what tests log apart from the tree, so only what a test writes to standard output itself can stand where a
+//! heading does. A heading counts at the line's begin alone, or behind other text where the next line is indented by exactly
+//! one level; a tree under it has no line that is deeper by more than one level than the one above. What still looks like
+//! Jest's is read: a printed `PASS path` with a tree adds tests, a printed pair of totals replaces the real one. Both make the
+//! log inconsistent, and a printed pass heals no failure, for the worst status of an id counts.
+//!
 //! With `-t` Jest lists each test that the filter left out as skipped, exactly as a test that
 //! skips itself; a run that says so in its last line therefore yields no skipped tests. A time
 //! behind a title is dropped, so a title that itself ends in `(12 ms)` loses that where Jest
