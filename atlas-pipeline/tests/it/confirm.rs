@@ -78,6 +78,7 @@ fn a_task_of_chance_alone_is_rejected() {
         )
     };
     let (old, new) = (text(1), text(2));
+    let mut survived = 0;
     for _ in 0..60 {
         let place = Place::new();
         let base: Vec<(&str, &str)> = BASE
@@ -99,6 +100,12 @@ fn a_task_of_chance_alone_is_rejected() {
             continue;
         }
         let done = place.run(&make_args(repo, &[]));
+        // Chance holds in all further runs, too, once in some dozens of times.
+        if done.code() == 0 {
+            survived += 1;
+            assert!(survived < 5, "{}", done.stdout());
+            continue;
+        }
         assert_eq!(done.code(), 3, "{}", done.stdout());
         let report = done.json();
         assert_eq!(report["outcome"], "reject_no_fail_to_pass", "{report}");
