@@ -420,7 +420,9 @@ fn dispatch(command: Command) -> Result<u8, Error> {
         Command::Eval(args) => with_runtime(|cx| async move { eval::eval(&cx, *args).await }),
         Command::Convert(args) => dataset::convert_command(&args),
         Command::Lint(args) => dataset::lint_command(&args),
-        Command::Audit(args) => with_runtime(|cx| async move { audit::command(&cx, *args).await }),
+        Command::Audit(args) => {
+            with_runtime(|cx| async move { Box::pin(audit::command(&cx, *args)).await })
+        }
         Command::Diff(args) => dataset::diff_command(&args),
         Command::Annotate(args) => annotate::command(args),
         Command::Publish(args) => with_runtime(|cx| async move { publish::command(&cx, *args) }),
