@@ -118,7 +118,7 @@ pub struct GateParts {
     pub evaluator: Evaluator,
     /// Where the environment can be looked into.
     pub sandbox: Arc<dyn Sandbox>,
-    /// Builds the environment anew each time it is asked.
+    /// Builds the environment without any cache, so that each build starts from nothing.
     pub from_scratch: Arc<dyn EnvSynthesizer>,
     /// The repository at the base commit.
     pub repository: Repository,

@@ -2,6 +2,7 @@
 
 use super::cython;
 use super::lists::choose;
+use super::locks::locked;
 use super::manifests::{Manifests, name_of};
 use super::prefetch::prefetch;
 use super::runner::Runner;
@@ -46,7 +47,7 @@ pub(super) fn plan(
     plan.build.push(call(PYTHON_VENV));
     let begun = plan.build.len();
     let mut constraint = String::new();
-    if let Some((file, pins)) = manifests.locked(facts.tree) {
+    if let Some((file, pins)) = locked(facts.tree, manifests) {
         let words: Vec<String> = pins.iter().map(|pin| shell_quote(pin)).collect();
         plan.build.push(format!(
             "printf '%s\\n' {} > \"$ATLAS_ENV/constraints.txt\"",

@@ -1,7 +1,8 @@
 //! Which lists say what tests need: groups, extras, requirements files, and what tox and CI install.
 
 use super::ini::strip_factors;
-use super::manifests::{Group, Manifests, lockfile, name_of};
+use super::locks::lockfile;
+use super::manifests::{Group, Manifests, name_of};
 use super::runner::is_test_tool;
 use crate::analysis::Facts;
 use atlas_core::{EnvironmentPlan, Evidence};

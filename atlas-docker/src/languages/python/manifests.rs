@@ -4,7 +4,6 @@ use super::ini::{Ini, strip_factors};
 use crate::ci::Placed;
 use crate::tree::Tree;
 use atlas_core::Evidence;
-use atlas_facts::{Family, lockfiles, package_file};
 use regex::Regex;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
@@ -53,12 +52,6 @@ fn strings(value: Option<&toml::Value>) -> Vec<String> {
         .flatten()
         .filter_map(|item| item.as_str().map(str::to_owned))
         .collect()
-}
-
-/// The file in the root that names the version of each package.
-pub(super) fn lockfile(tree: &Tree) -> Option<&'static str> {
-    let mut names = lockfiles(Family::Python).map(|file| file.name);
-    names.find(|name| tree.has(name))
 }
 
 impl Manifests {
@@ -513,80 +506,6 @@ impl Manifests {
         found.remove("");
         found
     }
-
-    /// Versions that a lockfile pins: `name==version`. A package that is locked in several versions
-    /// depends on markers and is left to pip.
-    pub(super) fn locked(&self, tree: &Tree) -> Option<(String, Vec<String>)> {
-        let file = lockfile(tree)?;
-        match package_file(file).map(|known| known.manager) {
-            Some("pipenv") => return pipfile_lock(tree),
-            Some("rye") => return Some((file.to_owned(), self.rye_lock(&tree.text(file)?))),
-            _ => {}
-        }
-        let lock = tree.toml(file)?;
-        let mut versions: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-        for package in lock.get("package")?.as_array()? {
-            let source = package.get("source");
-            let foreign = source.is_some_and(|source| {
-                source.get("registry").is_none()
-                    && source.get("type").and_then(toml::Value::as_str) != Some("legacy")
-            });
-            let text = |key| package.get(key).and_then(toml::Value::as_str);
-            if let (Some(name), Some(version), false) = (text("name"), text("version"), foreign) {
-                let name = name_of(name);
-                if name != self.name {
-                    versions.entry(name).or_default().insert(version.to_owned());
-                }
-            }
-        }
-        Some((file.to_owned(), single(versions)))
-    }
-
-    /// The versions of a lockfile of Rye, which has the form of pip's lists: `name[extra]==1.2`, with a marker behind it
-    /// where the lock is for any platform. `-e file:.` is the project or another of its workspace.
-    fn rye_lock(&self, lock: &str) -> Vec<String> {
-        static PIN: LazyLock<Regex> = LazyLock::new(|| {
-            Regex::new(r"^([A-Za-z0-9][\w.-]*)(?:\[[^\]]*\])?==([^\s;\\]+)")
-                .expect("a literal pattern")
-        });
-        let mut versions: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-        for pin in lock.lines().filter_map(|line| PIN.captures(line)) {
-            let name = name_of(&pin[1]);
-            if name != self.name {
-                versions.entry(name).or_default().insert(pin[2].to_owned());
-            }
-        }
-        single(versions)
-    }
-}
-
-/// The packages that are locked in one version.
-fn single(versions: BTreeMap<String, BTreeSet<String>>) -> Vec<String> {
-    versions
-        .into_iter()
-        .filter(|(_, versions)| versions.len() == 1)
-        .flat_map(|(name, versions)| {
-            versions
-                .into_iter()
-                .map(move |version| format!("{name}=={version}"))
-        })
-        .collect()
-}
-
-const PIPFILE_LOCK: &str = "Pipfile.lock";
-
-/// The versions of a `Pipfile.lock`.
-fn pipfile_lock(tree: &Tree) -> Option<(String, Vec<String>)> {
-    let lock: serde_json::Value = serde_json::from_str(&tree.text(PIPFILE_LOCK)?).ok()?;
-    let mut pins = BTreeSet::new();
-    for key in ["default", "develop"] {
-        let table = lock.get(key).and_then(serde_json::Value::as_object);
-        for (name, package) in table.into_iter().flatten() {
-            let version = package.get("version").and_then(serde_json::Value::as_str);
-            pins.extend(version.map(|version| format!("{}{version}", name_of(name))));
-        }
-    }
-    Some((PIPFILE_LOCK.to_owned(), pins.into_iter().collect()))
 }
 
 /// A line of a `Pipfile` as a requirement of pip; paths and repositories are left out.

@@ -5,6 +5,7 @@ mod django;
 mod ini;
 mod install;
 mod lists;
+mod locks;
 mod manifests;
 mod monorepo;
 mod prefetch;

@@ -1,8 +1,9 @@
 //! Mocha: its console reporters and its machine formats.
 //!
 //! The spec reporter prints a tree as it goes: a suite's title two blanks deeper than its parent,
-//! a test's result two blanks deeper than its suite. What tests print stands between, as it is:
-//! `run.rs` says how results and counts that a test prints are told from Mocha's, `tree.rs` how titles are.
+//! a test's result two blanks deeper than its suite. The output of tests comes between them, unchanged. How
+//! results and totals that a test prints are distinguished from Mocha's own is described in `run.rs`, and for
+//! titles of suites in `tree.rs`.
 //!
 //! An id joins suites and test by ` > `. list and TAP print suites and test in one text, which is
 //! the id there; json and json-stream print the suites in one text, which is cut where it goes on

@@ -1,37 +1,38 @@
-//! One run of Mocha as its console reporters print it, and how its lines are told from lines that tests print.
+//! One run of Mocha's console reporters, and how test output that looks like results is distinguished from results.
 //!
-//! A *page* is what ends a run: `N passing`, `N pending`, `N failing`, then the numbered list of failures with
-//! their messages. A test can print result lines, and whole pages. Nothing of a line shows who wrote it, so
-//! the lines of a run are compared with each other.
+//! A *page* ends a run: the totals `N passing`, `N pending` and `N failing`, then the numbered list of failures with
+//! their messages. A test can print lines that look like results, and whole pages. No line shows who wrote
+//! it, so the lines of a run are compared with each other.
 //!
-//! **While lines come** ([`Run::result`]), a result line is kept if it fits the tree: it is no deeper than the suites
-//! that have begun, and a failure's number is at most one above the highest so far. What is kept is a claim; the
-//! page decides about it later.
+//! **While lines are read** ([`Run::result`]), a result line is kept if it fits the tree: it is no deeper than the suites
+//! that have begun, and the number of a failure is at most one above the highest so far. Whether it counts is
+//! decided later, by the page.
 //!
-//! **When a page's counts have been read**, it is *trusted* if they are those of the results above it: as many
-//! failures as the highest number, and as many passes as one of the marks (`✓`, `✔`, …) has.
+//! **When the totals of a page have been read**, the page is *trusted* if they match the results above it: as many
+//! failures as the highest number, and as many passes as there are results with one of the marks (`✓`, `✔`, …).
 //!
-//! 1. Below a trusted page the list of failures is read by its numbers. Another page among their messages
-//!    is text of a message ([`Run::in_message`]).
-//! 2. Results below a trusted page begin another run where they stand at the top level ([`Run::next`]); elsewhere they are
-//!    text. If the next page follows them without results of its own, it does not agree: they may have been its.
-//! 3. A page that announces failures and does not begin its list at once was printed by a test, and is dropped.
-//! 4. A page that is not trusted, and whose list is not whole when another page comes, was printed by a test
-//!    too; so was a trusted one without failures, if the other one counts what stands above both. The lines below it are
-//!    the run's after all, and are read again ([`Run::go_on`]).
-//! 5. Where results follow a page that is not trusted, it is *doubtful*: printed amid a run, or the end of a
-//!    run whose results were not all seen. The next page settles it at the end ([`Run::finish`]): if its count of passes is
-//!    nearer to the results below the doubtful page than to all of them, there were two runs, else one. If none
-//!    comes, the doubtful page is the run's, and the results below it are text.
-//! 6. Some reporters print no results (`dot`), so that no page can be trusted. If a second page comes amid the
-//!    first one's list, the first is *interrupted*, and goes on where the next number of its list stands
-//!    ([`Run::resume`]). Such a run never agrees with its totals.
+//! 1. Below a trusted page the list of failures is read by its numbers. A page inside their messages is part of a
+//!    message ([`Run::in_message`]).
+//! 2. Results below a trusted page start another run if they are at the top level of the tree ([`Run::next`]). Otherwise they
+//!    are taken for output. If the next page comes without any result of its own, such output may have been its
+//!    results, so that run does not agree with its totals.
+//! 3. A page that announces failures but does not list them at once was printed by a test, and is dropped.
+//! 4. A page was printed by a test if another page comes and (a) it is not trusted and its list is incomplete, or (b) it
+//!    is trusted, has no failures, and the new page counts the results above and below it together. The lines
+//!    below it are then read again as results of the run ([`Run::go_on`]).
+//! 5. A page that is not trusted and has results below it is *doubtful*: either a test printed it, or it ended a run of
+//!    which some results were not recognised. [`Run::finish`] decides by the next page. There were two runs if the
+//!    results below the doubtful page start at the top level, and that page's number of passes is closer to theirs than to
+//!    that of all results; else one. If no page follows, the doubtful page ended the run, and the results below it are output.
+//! 6. Some reporters print no results (`dot`), so no page of theirs can be checked. If a second page comes inside the list
+//!    of the first, the first one is *interrupted*. It continues at the line that has the next number of its
+//!    list ([`Run::resume`]). Such a run never agrees with its totals.
 //!
-//! **At the end** ([`Run::chosen`]) only results in the run's own style count: with or without colour,
-//! whichever most have, and the mark of which the page counts exactly as many. Of two failures with one number
-//! the one whose title the list of failures has is kept, else the later one. `tree.rs` then finds the suites, and leaves
-//! out what cannot stand where it does. If more or fewer passes are left than the page counts, the run does
-//! not agree with its totals. Of a reporter that shows at most half of them, the list of failures alone is read.
+//! **At the end** ([`Run::chosen`]) only results in the style of the run count: with colour or without, whichever most
+//! results have, and with the mark whose number of results is exactly the page's. Of two failures with the same
+//! number, the one whose title is in the list of failures is kept, else the later one. `tree.rs` then assigns the
+//! suites, and drops results that cannot be where they are. If the passes that are left are more or fewer than the page
+//! says, the run does not agree with its totals. Where less than half are left, only the list of failures is used.
 
 mod list;
 mod page;
