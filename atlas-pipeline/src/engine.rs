@@ -1,6 +1,7 @@
 //! Choosing an engine, and what it is made of.
 
 use crate::Config;
+use crate::words::read_word;
 use atlas_core::{Error, ErrorKind, Sandbox};
 use atlas_docker::{
     Bubblewrap, Builder, DockerBuilder, DockerEngine, DockerOptions, DockerSandbox, LocalBuilder,
@@ -29,12 +30,7 @@ impl FromStr for EngineChoice {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        match text {
-            "auto" => Ok(Self::Auto),
-            "docker" => Ok(Self::Docker),
-            "local" => Ok(Self::Local),
-            other => Err(format!("engine `{other}`: auto, docker or local expected")),
-        }
+        read_word(text).map_err(|_| format!("engine `{text}`: auto, docker or local expected"))
     }
 }
 

@@ -51,6 +51,7 @@ mod store;
 mod synth;
 mod trajectories;
 mod validate;
+mod words;
 
 pub use atlas_core as core;
 pub use atlas_docker as docker;
@@ -175,3 +176,4 @@ pub use validate::{
     FunnelStep, GateOptions, InstanceVerdict, OpenInstance, PERTURBATIONS, ValidateOptions,
     ValidateReport, open_instance, validate,
 };
+pub use words::{names_of, read_word};

@@ -4,16 +4,29 @@ use crate::datasets::attempts_of;
 use atlas_formats::Dataset;
 use atlas_judge::metrics::{Random, holm, mcnemar_exact, percentile};
 use atlas_oracle::{AttemptCount, Interval, RunReport, wilson};
+use clap::Args;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// How intervals are made.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Args)]
 pub struct StatisticsOptions {
-    /// Draws of the bootstrap. Default: 10,000.
+    /// Draws of the bootstrap that intervals are made by.
+    #[arg(long, value_name = "N", default_value_t = Self::default().resamples, value_parser = drawn)]
     pub resamples: usize,
-    /// Seed of the draws: the same one gives the same intervals. Default: 0.
+    /// Seed of these draws: the same one gives the same intervals.
+    #[arg(long, value_name = "SEED", default_value_t = 0)]
     pub seed: u64,
+}
+
+/// Fewer draws make no interval at 95 %, and more than these take for ever.
+fn drawn(text: &str) -> Result<usize, String> {
+    let number = text.parse().map_err(|why| format!("{why}"))?;
+    if (100..=10_000_000).contains(&number) {
+        Ok(number)
+    } else {
+        Err("100 to 10,000,000 expected".to_owned())
+    }
 }
 
 impl Default for StatisticsOptions {

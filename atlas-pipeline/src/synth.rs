@@ -109,7 +109,8 @@ pub(crate) fn rules_in(name: &str) -> Result<Option<RuleParser>, Error> {
 }
 
 /// What a parser is made of and by.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
 pub struct SynthParserOptions {
     /// Logs of one runner.
     pub logs: Vec<PathBuf>,
@@ -121,16 +122,19 @@ pub struct SynthParserOptions {
     /// The parser's id.
     pub id: String,
     /// About how many tests the sources have.
+    #[serde(rename = "tests_in_source")]
     pub tests_in_sources: Option<u64>,
     /// The command that printed the logs.
     pub command: Option<String>,
     /// Make a parser even where a shipped one knows the first log.
     pub anyway: bool,
     /// Bounds of the loop.
+    #[serde(skip)]
     pub options: SynthOptions,
     /// Where Python runs.
     pub engine: EngineChoice,
     /// The configuration of engines.
+    #[serde(skip)]
     pub config: Config,
     /// Run Python even where nothing keeps it apart.
     pub trust: bool,
@@ -409,7 +413,8 @@ pub async fn synth_parser(
 }
 
 /// What is certified, and with what.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
 pub struct CertifyParserOptions {
     /// Logs of the parser's runner.
     pub logs: Vec<PathBuf>,
@@ -422,6 +427,7 @@ pub struct CertifyParserOptions {
     /// Where Python runs.
     pub engine: EngineChoice,
     /// The configuration of engines.
+    #[serde(skip)]
     pub config: Config,
     /// Run Python even where nothing keeps it apart.
     pub trust: bool,

@@ -194,16 +194,11 @@ fn agent_of(given: &Options<'_>) -> PyResult<Box<dyn Agent>> {
 }
 
 fn options(given: &Options<'_>) -> PyResult<AttemptOptions> {
-    let usual = AttemptBudget::default();
     Ok(AttemptOptions {
         attempts: given.get("k")?,
         budget: AttemptBudget {
-            steps: given.or("steps", usual.steps)?,
-            tokens: given.maybe("tokens")?,
-            seconds: given.or("seconds", usual.seconds)?,
             cost_usd: given.maybe("cost")?,
-            command_seconds: given.or("command_seconds", usual.command_seconds)?,
-            output_bytes: usual.output_bytes,
+            ..given.fields()?
         },
         hints: given.maybe("hints")?,
         only_unresolved: given.or("only_unresolved", Vec::new())?,

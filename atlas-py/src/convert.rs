@@ -131,12 +131,13 @@ pub(crate) fn plain<'py, T: Serialize + ?Sized>(
     to_python(py, &to_value(value)?)
 }
 
-/// `json.dumps` of a mapping from Python, without `NaN` and the like.
+/// `json.dumps` of a mapping from Python, without `NaN` and the like; paths are text, and numbers of any library numbers.
 pub(crate) fn dumps(mapping: &Bound<'_, PyAny>) -> PyResult<String> {
     let py = mapping.py();
     let options = PyDict::new(py);
     options.set_item("ensure_ascii", false)?;
     options.set_item("allow_nan", false)?;
+    options.set_item("default", py.import("swe_atlas._call")?.getattr("plain")?)?;
     let dict = py.get_type::<PyDict>().call1((mapping,))?;
     py.import("json")?
         .call_method("dumps", (dict,), Some(&options))?

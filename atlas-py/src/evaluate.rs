@@ -6,7 +6,6 @@ use crate::run::run_blocking;
 use atlas_core::RunContext;
 use atlas_pipeline::RegradeOptions;
 use pyo3::prelude::*;
-use std::path::PathBuf;
 
 #[pyfunction]
 pub(crate) fn _evaluate(given: Options<'_>) -> PyResult<Bound<'_, PyAny>> {
@@ -18,13 +17,10 @@ pub(crate) fn _evaluate(given: Options<'_>) -> PyResult<Bound<'_, PyAny>> {
 
 #[pyfunction]
 pub(crate) fn _regrade<'py>(py: Python<'py>, given: Options<'py>) -> PyResult<Bound<'py, PyAny>> {
-    let (dataset, logs): (PathBuf, PathBuf) = (given.get("dataset")?, given.get("logs")?);
-    let usual = RegradeOptions::new(dataset, given.predictions()?, logs);
     let options = RegradeOptions {
-        instances: given.instance_ids()?,
-        mode: given.named("mode")?.unwrap_or(usual.mode),
-        against: given.named("against")?,
-        ..usual
+        predictions: given.predictions()?,
+        config: given.config()?,
+        ..given.fields()?
     };
     // On a thread of its own: grading keeps all cores busy, and Ctrl-C must still be heard.
     let work = move |cx: &RunContext| {

@@ -30,22 +30,22 @@ fn pull_request(given: &Options<'_>) -> PyResult<MakeOptions> {
 #[pyfunction]
 pub(crate) fn _make(given: Options<'_>) -> PyResult<Bound<'_, PyAny>> {
     let from = pull_request(&given)?;
+    let said: MakeOptions = given.fields_but(&["repo", "parser"])?;
     let mut config = given.config()?;
     config.make.confirm = given.or("confirm", config.make.confirm)?;
     config.make.scope = given.named("scope")?.unwrap_or(config.make.scope);
     let options = MakeOptions {
-        base: given.maybe("base")?.or(from.base.clone()),
-        head: given.maybe("head")?.or(from.head.clone()),
-        pull_request: given.maybe("pr")?.or(from.pull_request),
-        instance_id: given.named("instance_id")?.or(from.instance_id.clone()),
-        problem: given.maybe("problem")?,
-        engine: given.named("engine")?.unwrap_or(from.engine),
+        repo: from.repo,
+        base: said.base.or(from.base),
+        head: said.head.or(from.head),
+        pull_request: said.pull_request.or(from.pull_request),
+        instance_id: said.instance_id.or(from.instance_id),
+        repo_name: from.repo_name,
+        sourced: from.sourced,
         config,
-        trust: given.get("trust")?,
-        repeats: given.get("repeats")?,
         parser: given.parser_file()?,
         parts: Some(PyParts::of(&given)?.shared()),
-        ..from
+        ..said
     };
     given.report("MakeReport", async |cx| {
         atlas_pipeline::make(cx, &options).await

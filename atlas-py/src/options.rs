@@ -7,14 +7,14 @@ use crate::prediction::source;
 use crate::report::told;
 use crate::run::run_heard;
 use crate::traits::PyParts;
-use atlas_core::{Error, ErrorKind, InstanceId, Network, RunContext};
-use atlas_pipeline::{Config, EvalOptions, PredictionSource};
-use pyo3::exceptions::PyTypeError;
+use atlas_core::{Error, ErrorKind, InstanceId, RunContext};
+use atlas_pipeline::{Config, EvalOptions, PredictionSource, names_of, read_word};
+use pyo3::exceptions::{PyOverflowError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::fmt::Display;
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -93,33 +93,36 @@ impl<'py> Options<'py> {
 
     /// The arguments that bear the names of a struct's fields, read into it as its own reader reads them; `others` are read
     /// elsewhere. What is not said keeps its default.
-    pub(crate) fn fields_but<T>(&self, others: &[&str]) -> PyResult<T>
-    where
-        T: Default + DeserializeOwned + Serialize,
-    {
-        let known = json!(T::default());
+    pub(crate) fn fields_but<T: DeserializeOwned>(&self, others: &[&str]) -> PyResult<T> {
         let said = PyDict::new(self.py());
-        for (name, value) in self.0.iter() {
-            let name: String = name.extract()?;
-            let is_field = known.get(&name).is_some() && !others.contains(&name.as_str());
-            if is_field && !value.is_none() {
+        for name in names_of::<T>() {
+            if let Some(value) = self.object(name)?.filter(|_| !others.contains(name)) {
                 said.set_item(name, value)?;
             }
         }
         let said: Value = serde_json::from_str(&dumps(&said)?).map_err(raised_json)?;
         serde_path_to_error::deserialize(said).map_err(|why| {
-            let text = format!("argument '{}': {}", why.path(), why.inner());
-            PyTypeError::new_err(text)
+            let (path, why) = (why.path().to_string(), why.inner().to_string());
+            let text = format!("argument '{path}': {why}");
+            if why.starts_with("invalid type") {
+                PyTypeError::new_err(text)
+            } else if why.starts_with("invalid value: integer") {
+                PyOverflowError::new_err(text)
+            } else {
+                invalid(&path, why)
+            }
         })
+    }
+
+    /// The same, where each field is an argument.
+    pub(crate) fn fields<T: DeserializeOwned>(&self) -> PyResult<T> {
+        self.fields_but(&[])
     }
 
     /// One of the words of a type; a dash is as good as an underscore.
     pub(crate) fn word<T: DeserializeOwned>(&self, name: &str) -> PyResult<T> {
         let word: String = self.get(name)?;
-        let read = |word: String| serde_json::from_value(json!(word));
-        read(word.replace('-', "_"))
-            .or_else(|_| read(word.replace('_', "-")))
-            .map_err(|why| invalid(name, why))
+        read_word(&word).map_err(|why| invalid(name, why))
     }
 
     /// `instance_ids`.
@@ -157,46 +160,18 @@ impl<'py> Options<'py> {
         }
     }
 
-    /// `timeout`, in seconds.
-    fn timeout(&self) -> PyResult<Option<u64>> {
-        match self.maybe("timeout")? {
-            Some(0) => Err(invalid("timeout", "a second or more expected")),
-            seconds => Ok(seconds),
-        }
-    }
-
     /// The options that every function has that runs predictions.
     pub(crate) fn evaluation(&self, predictions: PredictionSource) -> PyResult<EvalOptions> {
-        let (dataset, run_id): (PathBuf, String) = (self.get("dataset")?, self.get("run_id")?);
-        let usual = EvalOptions::new(dataset, predictions, run_id);
-        let network = match self.maybe::<String>("network")?.as_deref() {
-            None => None,
-            Some("none") => Some(Network::None),
-            Some("full") => Some(Network::Full),
-            Some(other) => {
-                let why = format!("`{other}`: none or full expected");
-                return Err(invalid("network", why));
-            }
-        };
+        let said: EvalOptions = self.fields_but(&["parser"])?;
+        if said.timeout == Some(0) {
+            return Err(invalid("timeout", "a second or more expected"));
+        }
         Ok(EvalOptions {
-            instances: self.instance_ids()?,
-            mode: self.named("mode")?.unwrap_or(usual.mode),
-            engine: self.named("engine")?.unwrap_or(usual.engine),
-            jobs: self.or("jobs", usual.jobs)?,
-            timeout: self.timeout()?,
-            times_gold: self.maybe("times_gold")?,
-            least_seconds: self.maybe("least_seconds")?,
-            out: self.or("out", usual.out)?,
-            repos: self.maybe("repos")?,
-            canaries: self.or("canaries", usual.canaries)?,
-            fresh_canaries: self.or("fresh_canaries", usual.fresh_canaries)?,
-            network,
-            results: self.maybe("results")?,
+            predictions,
             config: self.config()?,
-            trust: self.or("trust", usual.trust)?,
             parser: self.parser_file()?,
             parts: Some(PyParts::of(self)?.shared()),
-            ..usual
+            ..said
         })
     }
 

@@ -15,24 +15,13 @@ pub(crate) fn _synth_parser<'py>(
     py: Python<'py>,
     given: Options<'py>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let logs: Vec<PathBuf> = given.get("logs")?;
-    if logs.is_empty() {
+    let options = SynthParserOptions {
+        config: given.config()?,
+        ..given.fields()?
+    };
+    if options.logs.is_empty() {
         return Err(invalid("logs", "one at least expected"));
     }
-    let usual = SynthParserOptions::default();
-    let options = SynthParserOptions {
-        logs,
-        exit_codes: given.get("exit_codes")?,
-        truths: given.get("truths")?,
-        id: given.get("id")?,
-        tests_in_sources: given.maybe("tests_in_source")?,
-        command: given.maybe("command")?,
-        anyway: given.get("anyway")?,
-        engine: given.named("engine")?.unwrap_or(usual.engine),
-        config: given.config()?,
-        trust: given.get("trust")?,
-        ..usual
-    };
     let model = session(
         &given.get("model")?,
         Payment::of(&given)?,
@@ -58,13 +47,8 @@ pub(crate) fn _certify_parser<'py>(
     given: Options<'py>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let options = CertifyParserOptions {
-        logs: given.get("logs")?,
-        exit_codes: given.get("exit_codes")?,
-        truths: given.get("truths")?,
-        parser: given.get::<PathBuf>("parser")?.display().to_string(),
-        engine: given.named("engine")?.unwrap_or_default(),
         config: given.config()?,
-        trust: given.get("trust")?,
+        ..given.fields()?
     };
     let certificate =
         py.detach(|| run(async |cx| atlas_pipeline::certify_parser(cx, &options).await))?;

@@ -7,7 +7,6 @@ use crate::options::Options;
 use crate::traits::PyParts;
 use atlas_pipeline::{GateOptions, ValidateOptions};
 use pyo3::prelude::*;
-use std::path::PathBuf;
 
 #[pyfunction]
 pub(crate) fn _validate(given: Options<'_>) -> PyResult<Bound<'_, PyAny>> {
@@ -28,18 +27,11 @@ pub(crate) fn _validate(given: Options<'_>) -> PyResult<Bound<'_, PyAny>> {
             }
         }
     }
-    let usual = ValidateOptions::new(given.get::<PathBuf>("dataset")?);
     let options = ValidateOptions {
-        instances: given.all_named("instances")?,
-        repos: given.maybe("repos")?,
         gates,
         parts: Some(PyParts::of(&given)?.validators(&own)?.shared()),
-        jobs: given.get("jobs")?,
-        engine: given.named("engine")?.unwrap_or(usual.engine),
         config: given.config()?,
-        out: given.maybe("out")?,
-        trust: given.get("trust")?,
-        ..usual
+        ..given.fields()?
     };
     given.report("ValidateReport", async |cx| {
         atlas_pipeline::validate(cx, &options).await

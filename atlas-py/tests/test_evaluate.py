@@ -118,7 +118,7 @@ def test_the_command_grades_the_same(pull_request: PullRequest, atlas: str) -> N
     [
         ({"mode": "lenient"}, "lenient"),
         ({"engine": "podman"}, "podman"),
-        ({"network": "some"}, "none or full"),
+        ({"network": "some"}, "`none` or `full`"),
         ({"timeout": 0}, "timeout"),
         ({"instance_ids": ["../up"]}, "instance id"),
         ({"instance_ids": ["a__b-1"]}, "a__b-1"),

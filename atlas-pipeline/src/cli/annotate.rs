@@ -1,6 +1,6 @@
 //! `atlas annotate`.
 
-use super::{DONE, Format, NO, output};
+use super::{DONE, Format, NO};
 use atlas_core::{Error, ErrorKind};
 use atlas_pipeline::{
     Coefficient, MergeOptions, MergeReport, export_annotations, merge_annotations,
@@ -30,8 +30,7 @@ struct ExportArgs {
     /// The annotator's folder. One whose table was filled in is left as it is.
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
-    /// How to print the result.
-    #[arg(long, value_enum, default_value_t)]
+    #[command(flatten)]
     format: Format,
 }
 
@@ -46,8 +45,7 @@ struct MergeArgs {
     /// The file of decisions, JSON lines; `atlas publish --decisions` reads it.
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
-    /// How to print the result.
-    #[arg(long, value_enum, default_value_t)]
+    #[command(flatten)]
     format: Format,
 }
 
@@ -55,16 +53,14 @@ pub(super) fn command(args: AnnotateArgs) -> Result<u8, Error> {
     match args.what {
         What::Export(args) => {
             let files = export_annotations(&args.dataset, &args.out)?;
-            if args.format == Format::Json {
-                output::json(&files)?;
-            } else {
-                output::print(&format!(
+            args.format.show(&files, || {
+                format!(
                     "{} rows to annotate in {}; the guide is {}\n",
                     files.rows,
                     files.table.display(),
                     files.out.join("README.md").display()
-                ))?;
-            }
+                )
+            })?;
             Ok(DONE)
         }
         What::Merge(args) => {
@@ -75,10 +71,7 @@ pub(super) fn command(args: AnnotateArgs) -> Result<u8, Error> {
                 arbiter: args.arbiter,
                 out: args.out,
             })?;
-            match args.format {
-                Format::Json => output::json(&report)?,
-                Format::Text => output::print(&text(&report))?,
-            }
+            args.format.show(&report, || text(&report))?;
             Ok(if report.is_open() { NO } else { DONE })
         }
     }

@@ -1,8 +1,8 @@
 //! `atlas attempt`, and the shell that it gives to agents.
 
-use super::shared::EngineArgs;
+use super::shared::{EvaluationArgs, InstanceArgs, JobsArgs};
 use super::{DONE, ERROR, Format, NO, output};
-use atlas_core::{Error, ErrorKind, InstanceId, RunContext};
+use atlas_core::{Error, ErrorKind, RunContext};
 use atlas_pipeline::{
     AgentChoice, AttemptOptions, AttemptRecord, AttemptReport, EvalOptions, PredictionSource,
     run_attempts, run_id,
@@ -46,28 +46,18 @@ pub(super) struct AttemptArgs {
     /// Only instances that this run's report tells of and does not resolve. Of several, none may resolve them.
     #[arg(long, value_name = "REPORT.json", num_args = 1..)]
     only_unresolved: Vec<PathBuf>,
-    /// Only these instances.
-    #[arg(long, value_name = "ID", num_args = 1.., value_delimiter = ',')]
-    instance_ids: Vec<InstanceId>,
+    #[command(flatten)]
+    only: InstanceArgs,
     #[command(flatten)]
     budget: BudgetArgs,
-    /// Attempts that go on at once.
-    #[arg(long, short, value_name = "N", default_value_t = 1)]
-    jobs: usize,
     #[command(flatten)]
-    place: EngineArgs,
+    jobs: JobsArgs,
+    #[command(flatten)]
+    runs: EvaluationArgs,
     /// Where everything goes.
     #[arg(long, value_name = "DIR", default_value = ".")]
     out: PathBuf,
-    /// A clone, or a folder of clones named `owner__name`, `owner/name` or `name`, for rows without an
-    /// image.
-    #[arg(long, value_name = "DIR")]
-    repos: Option<PathBuf>,
-    /// Where results are kept by content [default: the user's cache folder].
-    #[arg(long, value_name = "DIR")]
-    results: Option<PathBuf>,
-    /// How to print the result.
-    #[arg(long, value_enum, default_value_t)]
+    #[command(flatten)]
     format: Format,
 }
 
@@ -115,17 +105,12 @@ pub(super) async fn command(cx: &RunContext, args: AttemptArgs) -> Result<u8, Er
     };
     let agent = choice.open()?;
     let out = args.out.clone();
-    let eval = EvalOptions {
-        instances: args.instance_ids,
-        engine: args.place.engine,
-        jobs: args.jobs,
+    let eval = args.runs.of(EvalOptions {
+        instances: args.only.instance_ids,
+        jobs: args.jobs.jobs,
         out: args.out,
-        repos: args.repos,
-        results: args.results,
-        config: args.place.config.read()?,
-        trust: args.place.trust,
         ..EvalOptions::new(args.dataset, PredictionSource::Null, args.run_id)
-    };
+    })?;
     let options = AttemptOptions {
         attempts: args.k,
         budget: AttemptBudget {
@@ -142,7 +127,7 @@ pub(super) async fn command(cx: &RunContext, args: AttemptArgs) -> Result<u8, Er
     };
     let report = run_attempts(cx, &agent, &options).await?;
     cx.progress.phase("");
-    if args.format == Format::Json {
+    if args.format.is_json() {
         output::json(&report)?;
     } else {
         let mut text = text(&report);

@@ -62,18 +62,18 @@ pub(super) async fn command(
     let rehearsal = rows.model.rehearsal_of_one()?;
     let options = AttemptRunOptions {
         attempt: AttemptOptions {
-            ask: rows.ask(&defaults.ask),
-            ask_again: rows.ask_again,
+            ask: rows.ask.options(&defaults.ask),
+            ask_again: rows.ask.ask_again,
             ..AttemptOptions::default()
         },
         dataset: rows.set.dataset,
         predictions,
-        instances: rows.set.instance_ids,
+        instances: rows.set.only.instance_ids,
         evaluations: args.evaluations,
         trajectories: args.trajectories,
         hints: args.hints,
         out: dry_run::out(rehearsal.as_ref(), rows.model.out.as_ref()),
-        jobs: rows.model.jobs,
+        jobs: rows.model.jobs.jobs,
     };
     if rows.model.show_prompt {
         return prompts(&attempt_prompts(&options)?, rows.model.format);

@@ -94,7 +94,7 @@ pub(super) async fn command(
             embedder: EmbedderSession::open(
                 &args.embedder,
                 args.embedder_characters.map(|most| most as usize),
-                model.budget.as_deref(),
+                model.spending.budget.as_deref(),
                 &model.configuration()?,
             )?,
             threshold: args.threshold.map_or(
@@ -134,7 +134,7 @@ pub(super) async fn command(
         baseline,
         evaluations: args.evaluations,
         out: model.out.clone().unwrap_or_default(),
-        jobs: model.jobs,
+        jobs: model.jobs.jobs,
     };
     let report = critic_baseline(cx, &options).await?;
     finish(cx, model.format, &report, &report.run, text)

@@ -2,73 +2,22 @@
 
 use super::{DONE, Format, output};
 use atlas_core::Error;
-use atlas_pipeline::{ChoiceAmong, ChoiceRule, ChooseOptions, ChooseReport, choose_patches};
-use clap::{Args, ValueEnum};
+use atlas_pipeline::{ChooseOptions, ChooseReport, choose_patches};
+use clap::Args;
 use std::fmt::Write as _;
-use std::path::PathBuf;
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Rule {
-    /// The most frequent, names of variables aside, then the shortest, then the first.
-    Vote,
-    /// The one with the highest score, then by vote.
-    Score,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Among {
-    /// Those of one agent: one for each task and agent.
-    Agent,
-    /// Those of all agents: one for each task.
-    All,
-}
 
 #[derive(Debug, Args)]
 pub(super) struct ChooseArgs {
-    /// The candidate patches, several for a task.
-    #[arg(long, value_name = "FILE")]
-    predictions: PathBuf,
-    /// Results of `atlas review` or `atlas critic`; what they do not accept is not chosen. Can be given several times
-    /// [default: everything may be chosen].
-    #[arg(long, value_name = "FILE")]
-    results: Vec<PathBuf>,
-    /// Which one is taken.
-    #[arg(long, value_enum, default_value = "vote")]
-    rule: Rule,
-    /// Among whose patches.
-    #[arg(long, value_enum, default_value = "agent")]
-    among: Among,
-    /// The `model_name_or_path` of the chosen ones [default: their own].
-    #[arg(long, value_name = "NAME")]
-    name: Option<String>,
-    /// The file of predictions that is written.
-    #[arg(long, value_name = "FILE")]
-    out: PathBuf,
-    /// How to print the result.
-    #[arg(long, value_enum, default_value_t)]
+    #[command(flatten)]
+    options: ChooseOptions,
+    #[command(flatten)]
     format: Format,
 }
 
-pub(super) fn command(args: ChooseArgs) -> Result<u8, Error> {
-    let options = ChooseOptions {
-        predictions: args.predictions,
-        results: args.results,
-        rule: match args.rule {
-            Rule::Vote => ChoiceRule::Vote,
-            Rule::Score => ChoiceRule::Score,
-        },
-        among: match args.among {
-            Among::Agent => ChoiceAmong::Agent,
-            Among::All => ChoiceAmong::All,
-        },
-        name: args.name,
-        out: args.out,
-    };
-    let report = choose_patches(&options)?;
-    match args.format {
-        Format::Json => output::json(&report)?,
-        Format::Text => output::print(&text(&report, &options))?,
-    }
+pub(super) fn command(args: &ChooseArgs) -> Result<u8, Error> {
+    let options = &args.options;
+    let report = choose_patches(options)?;
+    args.format.show(&report, || text(&report, options))?;
     Ok(DONE)
 }
 

@@ -118,8 +118,7 @@ pub(super) struct CombineArgs {
     /// The file of results, one JSON object a line.
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
-    /// How to print the result.
-    #[arg(long, value_enum, default_value_t)]
+    #[command(flatten)]
     format: Format,
 }
 

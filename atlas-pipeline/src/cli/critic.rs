@@ -5,51 +5,32 @@ use super::combine::EnsembleArgs;
 use super::judging::{AskArgs, ModelArgs, finish, limit_among, paying, prompts, run_text};
 use super::shared::DatasetArgs;
 use super::{dry_run, output};
+use crate::words::word;
 use atlas_core::{Error, RunContext};
 use atlas_judge::answer::AskOptions;
 use atlas_judge::critic::{CriticLimits, CriticMode, CriticOptions};
 use atlas_judge::metrics::LowConfidenceRule;
 use atlas_judge::variant::Variant;
 use atlas_pipeline::{
-    CriticRunOptions, CriticRunReport, CriticRunResult, PredictionSource, Results, critic,
-    critic_run_prompts,
+    CriticRunOptions, CriticRunReport, CriticRunResult, Results, critic, critic_run_prompts,
 };
-use clap::{Args, ValueEnum};
+use clap::Args;
 use std::fmt::Write as _;
-use std::path::PathBuf;
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum ModeChoice {
-    Isolated,
-    Holistic,
-    ChangeAware,
-    Problem,
-    ProblemHints,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum VariantChoice {
-    Default,
-    Function,
-    PostCommit,
-}
 
 #[derive(Debug, Args)]
 pub(super) struct CriticArgs {
     #[command(flatten)]
     rows: DatasetArgs,
-    /// The candidate patches: a file, gold (the rows' own patches) or null (empty ones). Several of one
-    /// agent for one instance are all judged.
-    #[arg(long, value_name = "FILE|gold|null")]
-    predictions: PredictionSource,
+    #[command(flatten)]
+    options: CriticRunOptions,
     /// What the critic sees: one unseen test a call, all of them in one, the gold patch, the problem
     /// statement, or that with the hints.
-    #[arg(long, value_enum, default_value = "isolated")]
-    mode: ModeChoice,
+    #[arg(long, value_parser = word::<CriticMode>(), default_value = "isolated")]
+    mode: CriticMode,
     /// How patches are shown: as given, with the whole functions around every change, or as the
     /// functions that they leave behind.
-    #[arg(long, value_enum, default_value = "function")]
-    variant: VariantChoice,
+    #[arg(long, value_parser = word::<Variant>(), default_value = "function")]
+    variant: Variant,
     /// Take a test to fail that is said to pass with at most this confidence, 0 to 100.
     #[arg(long, value_name = "C", default_value_t = LowConfidenceRule::default().max_confidence)]
     max_confidence: f64,
@@ -62,14 +43,6 @@ pub(super) struct CriticArgs {
     /// Also read how probable `pass` was where the verdict begins; it changes no verdict.
     #[arg(long)]
     label_logprobs: bool,
-    /// A clone, or a folder of clones named `owner__name`, `owner/name` or `name`, to read the files
-    /// at the base commit from.
-    #[arg(long, value_name = "DIR")]
-    repos: Option<PathBuf>,
-    /// Let a patch pass though tests of `FAIL_TO_PASS` were not found in the test patch; by default its label is
-    /// `abstained`.
-    #[arg(long)]
-    ignore_unseen: bool,
     /// Most tokens (of four bytes) of a part of the prompt: patch, gold, tests, problem or hints. What is longer is cut in
     /// its middle. Can be given several times [default: what fits into the model's context, where that is known: half for
     /// the patch, half for what it is judged by].
@@ -93,8 +66,8 @@ pub(super) async fn command(cx: &RunContext, args: CriticArgs) -> Result<u8, Err
     if args.baseline.is_given() {
         let given = SharedInput {
             dataset: args.rows.dataset,
-            predictions: args.predictions,
-            instances: args.rows.instance_ids,
+            predictions: args.options.predictions,
+            instances: args.rows.only.instance_ids,
             seed: args.ask.seed(),
             model: args.model,
         };
@@ -114,30 +87,18 @@ pub(super) async fn command(cx: &RunContext, args: CriticArgs) -> Result<u8, Err
     let window = args.model.least_window()?;
     let mut options = CriticRunOptions {
         dataset: args.rows.dataset,
-        predictions: args.predictions,
-        instances: args.rows.instance_ids,
+        instances: args.rows.only.instance_ids,
         critic: CriticOptions {
-            mode: match args.mode {
-                ModeChoice::Isolated => CriticMode::Isolated,
-                ModeChoice::Holistic => CriticMode::Holistic,
-                ModeChoice::ChangeAware => CriticMode::ChangeAware,
-                ModeChoice::Problem => CriticMode::Problem,
-                ModeChoice::ProblemHints => CriticMode::ProblemHints,
-            },
-            variant: match args.variant {
-                VariantChoice::Default => Variant::Default,
-                VariantChoice::Function => Variant::Function,
-                VariantChoice::PostCommit => Variant::PostCommit,
-            },
+            mode: args.mode,
+            variant: args.variant,
             rule: (!args.no_rule).then_some(rule),
             ask: args.ask.options(&AskOptions::default()),
             label_logprobs: args.label_logprobs,
             limits,
         },
-        repos: args.repos,
-        ignore_unseen: args.ignore_unseen,
         out: dry_run::out(rehearsal.as_ref(), args.model.out.as_ref()),
-        jobs: args.model.jobs,
+        jobs: args.model.jobs.jobs,
+        ..args.options
     };
     if let Some(window) = window {
         let critic = &mut options.critic;

@@ -10,7 +10,6 @@ use atlas_pipeline::{convert_dataset, lint_dataset};
 use atlas_source::GitRepo;
 use clap::Args;
 use serde_json::json;
-use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -33,8 +32,7 @@ pub(super) struct ConvertArgs {
     /// Leave out the column `_atlas_source`, which holds what the schema has no place for.
     #[arg(long)]
     no_source: bool,
-    /// How to print what was lost.
-    #[arg(long, value_enum, default_value_t)]
+    #[command(flatten)]
     format: Format,
 }
 
@@ -63,7 +61,7 @@ pub(super) fn convert_command(args: &ConvertArgs) -> Result<u8, Error> {
     options.keep_source = !args.no_source;
     let (written, report) = convert_dataset(&set, &args.input, args.from, args.to, &options)?;
     written.write(&args.output)?;
-    if args.format == Format::Json {
+    if args.format.is_json() {
         output::json(&report)?;
     } else {
         let mut text = format!(
@@ -99,17 +97,33 @@ pub(super) fn convert_command(args: &ConvertArgs) -> Result<u8, Error> {
     })
 }
 
+/// What is looked for.
+#[derive(Debug, Args)]
+pub(super) struct CodeArgs {
+    /// The schema of the rows [default: told from each].
+    #[arg(long, value_name = "SCHEMA")]
+    schema: Option<Schema>,
+    /// A code that is not reported (`atlas lint --list` has them). Can be given several times.
+    #[arg(long, value_name = "CODE")]
+    ignore: Vec<LintCode>,
+}
+
+impl CodeArgs {
+    pub(super) fn options(&self) -> LintOptions<'static> {
+        let mut options = LintOptions::default();
+        options.schema = self.schema;
+        options.ignored = self.ignore.iter().copied().collect();
+        options
+    }
+}
+
 #[derive(Debug, Args)]
 pub(super) struct LintArgs {
     /// The dataset.
     #[arg(required_unless_present = "list")]
     dataset: Option<PathBuf>,
-    /// The schema of the rows [default: told from each].
-    #[arg(long, value_name = "SCHEMA")]
-    schema: Option<Schema>,
-    /// A code that is not reported. Can be given several times.
-    #[arg(long, value_name = "CODE")]
-    ignore: Vec<LintCode>,
+    #[command(flatten)]
+    codes: CodeArgs,
     /// A clone, or a folder of clones named `owner__name`, `owner/name` or `name`: the patches are tried in
     /// them.
     #[arg(long, value_name = "DIR")]
@@ -117,8 +131,7 @@ pub(super) struct LintArgs {
     /// List the codes: what each finds.
     #[arg(long)]
     list: bool,
-    /// How to print the findings.
-    #[arg(long, value_enum, default_value_t)]
+    #[command(flatten)]
     format: Format,
 }
 
@@ -138,13 +151,11 @@ pub(super) fn lint_command(args: &LintArgs) -> Result<u8, Error> {
         return Ok(DONE);
     };
     let set = read(dataset)?;
-    let mut options = LintOptions::default();
-    options.schema = args.schema;
-    options.ignored = args.ignore.iter().copied().collect::<BTreeSet<_>>();
+    let options = args.codes.options();
     let cx = RunContext::new("lint");
     let report = lint_dataset(&cx, &set, &options, args.repos.as_deref())?;
     let findings = &report.findings;
-    if args.format == Format::Json {
+    if args.format.is_json() {
         output::json(&report)?;
     } else {
         let mut text = String::new();
@@ -187,15 +198,14 @@ pub(super) struct DiffArgs {
     first: PathBuf,
     /// The dataset to compare it with.
     second: PathBuf,
-    /// How to print the differences.
-    #[arg(long, value_enum, default_value_t)]
+    #[command(flatten)]
     format: Format,
 }
 
 pub(super) fn diff_command(args: &DiffArgs) -> Result<u8, Error> {
     let (first, second) = (read(&args.first)?, read(&args.second)?);
     let diff = diff_datasets(&first, &second);
-    if args.format == Format::Json {
+    if args.format.is_json() {
         output::json(&diff)?;
     } else {
         let mut text = diff.to_string();
@@ -233,8 +243,7 @@ pub(super) struct PatchArgs {
     /// Where a mended patch goes, if one is found.
     #[arg(long, value_name = "FILE", requires = "repo")]
     mended: Option<PathBuf>,
-    /// How to print the diagnosis.
-    #[arg(long, value_enum, default_value_t)]
+    #[command(flatten)]
     format: Format,
 }
 
@@ -249,7 +258,7 @@ pub(super) async fn patch_command(args: PatchArgs) -> Result<u8, Error> {
     };
     let (Some(repo), Some(base)) = (&args.repo, &args.base) else {
         let faults = atlas_source::examine(&bytes);
-        if args.format == Format::Json {
+        if args.format.is_json() {
             output::json(&json!({"faults": faults}))?;
         } else {
             let mut text = String::new();
@@ -271,10 +280,7 @@ pub(super) async fn patch_command(args: PatchArgs) -> Result<u8, Error> {
     if let (Some(path), Some(mended)) = (&args.mended, &found.mended) {
         atlas_pipeline::write_atomically(path, &mended.patch)?;
     }
-    if args.format == Format::Json {
-        output::json(&found)?;
-    } else {
-        output::print(&format!("{}\n", found.to_string().trim_end()))?;
-    }
+    args.format
+        .show(&found, || format!("{}\n", found.to_string().trim_end()))?;
     Ok(if found.applies { DONE } else { NO })
 }

@@ -2,7 +2,7 @@
 
 use super::combine::EnsembleArgs;
 use super::judging::ModelArgs;
-use super::{DONE, Format, output};
+use super::{DONE, Format};
 use atlas_core::{Error, RunContext};
 use atlas_llm::Estimate;
 use atlas_pipeline::{FailedItem, JudgeReport, ModelSession, RehearsalFolder, SessionModels};
@@ -103,10 +103,7 @@ impl Rehearsed {
             not_counted: NOT_COUNTED,
             failed: failed.collect(),
         };
-        match format {
-            Format::Json => output::json(&dry)?,
-            Format::Text => output::print(&self.text(&dry))?,
-        }
+        format.show(&dry, || self.text(&dry))?;
         Ok(DONE)
     }
 

@@ -1,26 +1,23 @@
 //! `atlas eval` and `atlas regrade`.
 
-use super::shared::{ConfigArgs, DatasetArgs, EngineArgs};
-use super::{DONE, ERROR, Format, NO, output};
-use atlas_core::{Error, GradingMode, Network, ResourceUsage, RunContext};
+use super::shared::{ConfigArgs, DatasetArgs, EvaluationArgs, Format, JobsArgs};
+use super::{DONE, ERROR, NO, output};
+use atlas_core::{Error, GradingMode, ResourceUsage, RunContext};
 use atlas_oracle::{RunReport, ScoreBounds};
 use atlas_pipeline::{
-    EngineChoice, EvalOptions, EvalOutcome, EvalReport, EvalVerdict, PredictionSource,
-    RegradeOptions, RegradeReport, evaluate, regrade, run_id,
+    EvalOptions, EvalOutcome, EvalReport, EvalVerdict, RegradeOptions, RegradeReport, evaluate,
+    regrade,
 };
-use clap::{Args, ValueEnum};
+use clap::Args;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum NetworkChoice {
-    None,
-    Full,
-}
-
-/// Parsers that are not shipped.
+/// By what a run is graded.
 #[derive(Debug, Args)]
-struct OwnParserArgs {
+struct GradingArgs {
+    /// By whose rules: strict, compat-swebench5, compat-swebench4 or compat-swebenchpp.
+    #[arg(long, default_value_t)]
+    mode: GradingMode,
     /// A parser that reads all logs in strict mode [default: what the row brings along, else the one
     /// that it names].
     #[arg(long, value_name = "FILE.json")]
@@ -34,88 +31,31 @@ struct OwnParserArgs {
 pub(super) struct EvalArgs {
     #[command(flatten)]
     rows: DatasetArgs,
-    /// The predictions: a file, gold (the rows' own patches) or null (empty ones).
-    #[arg(long, value_name = "FILE|gold|null")]
-    predictions: PredictionSource,
-    /// The run's name: a folder and a label. Results are shared by content, whatever the name.
-    #[arg(long, value_name = "ID", value_parser = run_id)]
-    run_id: String,
-    /// By whose rules: strict, compat-swebench5, compat-swebench4 or compat-swebenchpp.
-    #[arg(long, default_value_t)]
-    mode: GradingMode,
     #[command(flatten)]
-    place: EngineArgs,
-    /// Instances that go on at once.
-    #[arg(long, short, value_name = "N", default_value_t = 1)]
-    jobs: usize,
-    /// Most seconds of one run of the tests [default: limits.seconds of the configuration].
-    #[arg(long, value_name = "S", value_parser = clap::value_parser!(u64).range(1..))]
-    timeout: Option<u64>,
-    /// A prediction may run N times as long as the gold patch did, in strict mode; 0 for no such limit
-    /// [default: 10, or `grading.times_gold` of the configuration].
-    #[arg(long, value_name = "N")]
-    times_gold: Option<u32>,
-    /// And so many seconds at any rate [default: 120, or `grading.least_seconds`].
-    #[arg(long, value_name = "S")]
-    least_seconds: Option<u64>,
-    /// Where `logs/run_evaluation` and the report go.
-    #[arg(long, value_name = "DIR", default_value = ".")]
-    out: PathBuf,
-    /// A clone, or a folder of clones named `owner__name`, `owner/name` or `name`, for rows without an
-    /// image.
-    #[arg(long, value_name = "DIR")]
-    repos: Option<PathBuf>,
-    /// Leave out the canary tests and the gold patch's run that shows them to work.
-    #[arg(long)]
-    no_canaries: bool,
-    /// Give canary tests names of this run's own, which logs of earlier runs cannot give away; results are
-    /// then not shared with runs of other names.
-    #[arg(long, conflicts_with = "no_canaries")]
-    fresh_canaries: bool,
-    /// Whether tests have a network [default: none in strict mode, full in the others].
-    #[arg(long, value_enum, value_name = "WHICH")]
-    network: Option<NetworkChoice>,
-    /// Where results are kept by content [default: the user's cache folder].
-    #[arg(long, value_name = "DIR")]
-    results: Option<PathBuf>,
+    options: EvalOptions,
     #[command(flatten)]
-    parsers: OwnParserArgs,
-    /// How to print the result.
-    #[arg(long, value_enum, default_value_t)]
+    grading: GradingArgs,
+    #[command(flatten)]
+    jobs: JobsArgs,
+    #[command(flatten)]
+    runs: EvaluationArgs,
+    #[command(flatten)]
     format: Format,
 }
 
 pub(super) async fn eval(cx: &RunContext, args: EvalArgs) -> Result<u8, Error> {
-    let options = EvalOptions {
-        instances: args.rows.instance_ids,
-        mode: args.mode,
-        engine: args.place.engine,
-        jobs: args.jobs,
-        timeout: args.timeout,
-        times_gold: args.times_gold,
-        least_seconds: args.least_seconds,
-        out: args.out,
-        repos: args.repos,
-        canaries: !args.no_canaries,
-        fresh_canaries: args.fresh_canaries,
-        network: args.network.map(|choice| match choice {
-            NetworkChoice::None => Network::None,
-            NetworkChoice::Full => Network::Full,
-        }),
-        results: args.results,
-        config: args.place.config.read()?,
-        trust: args.place.trust,
-        parser: args.parsers.parser,
-        trust_parsers: args.parsers.trust_parsers,
-        ..EvalOptions::new(args.rows.dataset, args.predictions, args.run_id)
-    };
+    let options = args.runs.of(EvalOptions {
+        dataset: args.rows.dataset,
+        instances: args.rows.only.instance_ids,
+        mode: args.grading.mode,
+        parser: args.grading.parser,
+        trust_parsers: args.grading.trust_parsers,
+        jobs: args.jobs.jobs,
+        ..args.options
+    })?;
     let report = evaluate(cx, &options).await?;
     cx.progress.phase("");
-    if args.format == Format::Json {
-        output::json(&report)?;
-    } else {
-        output::print(&text(&report))?;
-    }
+    args.format.show(&report, || text(&report))?;
     Ok(if report.without_evidence() > 0 {
         ERROR
     } else if report.all_resolved() {
@@ -238,48 +178,29 @@ fn sums(text: &mut String, model: &str, run: &RunReport, bounds: Option<&ScoreBo
 pub(super) struct RegradeArgs {
     #[command(flatten)]
     rows: DatasetArgs,
-    /// The predictions: a file, gold or null.
-    #[arg(long, value_name = "FILE|gold|null")]
-    predictions: PredictionSource,
-    /// A folder with `<instance>/test_output*.txt`, at any depth.
-    #[arg(long, value_name = "DIR")]
-    logs: PathBuf,
-    /// By whose rules: strict, compat-swebench5, compat-swebench4 or compat-swebenchpp.
-    #[arg(long, default_value_t)]
-    mode: GradingMode,
-    /// Also grade by these rules, and print what they see otherwise, test by test.
-    #[arg(long, value_name = "MODE")]
-    against: Option<GradingMode>,
     #[command(flatten)]
-    parsers: OwnParserArgs,
-    /// Where parser code of rows runs: auto, docker or local. Nothing else needs an engine.
-    #[arg(long, default_value = "auto")]
-    engine: EngineChoice,
+    options: RegradeOptions,
+    #[command(flatten)]
+    grading: GradingArgs,
     #[command(flatten)]
     config: ConfigArgs,
-    /// How to print the result.
-    #[arg(long, value_enum, default_value_t)]
+    #[command(flatten)]
     format: Format,
 }
 
 pub(super) async fn again(cx: &RunContext, args: RegradeArgs) -> Result<u8, Error> {
     let options = RegradeOptions {
-        instances: args.rows.instance_ids,
-        mode: args.mode,
-        against: args.against,
-        parser: args.parsers.parser,
-        engine: args.engine,
+        dataset: args.rows.dataset,
+        instances: args.rows.only.instance_ids,
+        mode: args.grading.mode,
+        parser: args.grading.parser,
+        trust_parsers: args.grading.trust_parsers,
         config: args.config.read()?,
-        trust_parsers: args.parsers.trust_parsers,
-        ..RegradeOptions::new(args.rows.dataset, args.predictions, args.logs)
+        ..args.options
     };
     let report = regrade(cx, &options).await?;
     cx.progress.phase("");
-    if args.format == Format::Json {
-        output::json(&report)?;
-    } else {
-        output::print(&regraded(&report))?;
-    }
+    args.format.show(&report, || regraded(&report))?;
     let all = report.instances.iter().all(|one| one.verdict.resolved);
     Ok(if report.without_evidence() > 0 {
         ERROR

@@ -3,46 +3,28 @@
 use super::shared::DatasetArgs;
 use super::{DONE, Format, output};
 use atlas_core::Error;
-use atlas_pipeline::{PredictionSource, TestFactsOptions, TestFactsReport, write_test_facts};
+use atlas_pipeline::{TestFactsOptions, TestFactsReport, write_test_facts};
 use clap::Args;
 use std::fmt::Write as _;
-use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 pub(super) struct FactsArgs {
     #[command(flatten)]
     rows: DatasetArgs,
-    /// The candidate patches: a file, gold (the rows' own patches) or null (empty ones).
-    #[arg(long, value_name = "FILE|gold|null")]
-    predictions: PredictionSource,
-    /// The folder of an evaluation that ran them, `logs/run_evaluation/<run id>`. Can be given several times.
-    #[arg(long = "evaluation", value_name = "DIR", required = true)]
-    evaluations: Vec<PathBuf>,
-    /// A clone, or a folder of clones named `owner__name`, `owner/name` or `name`, with the base commits.
-    #[arg(long, value_name = "DIR")]
-    repos: PathBuf,
-    /// The file that is written, for `atlas review --facts`.
-    #[arg(long, value_name = "FILE")]
-    out: PathBuf,
-    /// How to print what was written.
-    #[arg(long, value_enum, default_value_t)]
+    #[command(flatten)]
+    options: TestFactsOptions,
+    #[command(flatten)]
     format: Format,
 }
 
 pub(super) async fn command(args: FactsArgs) -> Result<u8, Error> {
     let options = TestFactsOptions {
         dataset: args.rows.dataset,
-        predictions: args.predictions,
-        instances: args.rows.instance_ids,
-        evaluations: args.evaluations,
-        repos: args.repos,
-        out: args.out,
+        instances: args.rows.only.instance_ids,
+        ..args.options
     };
     let report = write_test_facts(&options).await?;
-    match args.format {
-        Format::Json => output::json(&report)?,
-        Format::Text => output::print(&text(&report))?,
-    }
+    args.format.show(&report, || text(&report))?;
     Ok(DONE)
 }
 

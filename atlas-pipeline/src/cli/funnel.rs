@@ -1,7 +1,7 @@
 //! `atlas funnel`.
 
 use super::images::people;
-use super::{DONE, Format, output};
+use super::{DONE, Format};
 use atlas_core::Error;
 use atlas_pipeline::{FunnelReport, Yield, funnel};
 use clap::Args;
@@ -16,17 +16,13 @@ pub(super) struct FunnelArgs {
     /// The file of sourced pull requests, of which shares are taken [default: those that were tried].
     #[arg(long, value_name = "FILE")]
     candidates: Option<PathBuf>,
-    /// How to print the result.
-    #[arg(long, value_enum, default_value_t)]
+    #[command(flatten)]
     format: Format,
 }
 
 pub(super) fn command(args: &FunnelArgs) -> Result<u8, Error> {
     let report = funnel(&args.places, args.candidates.as_deref())?;
-    match args.format {
-        Format::Json => output::json(&report)?,
-        Format::Text => output::print(&text(&report))?,
-    }
+    args.format.show(&report, || text(&report))?;
     Ok(DONE)
 }
 

@@ -1,8 +1,7 @@
 //! `atlas images`.
 
-use super::output::{json, print};
-use super::shared::configuration;
-use super::{DONE, Format};
+use super::DONE;
+use super::shared::{ConfigArgs, Format};
 use atlas_core::{Error, RunContext};
 use atlas_docker::{DiskUse, StoredImage};
 use atlas_pipeline::{PushReport, RegistryLogins, docker_engine, push_images};
@@ -13,14 +12,13 @@ use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
 #[derive(Debug, Args)]
+#[command(mut_args(|option| option.global(true)))]
 pub(super) struct ImagesArgs {
     #[command(subcommand)]
     what: What,
-    /// Configuration [default: atlas.toml in this folder, if there is one].
-    #[arg(long, global = true, value_name = "FILE")]
-    config: Option<PathBuf>,
-    /// How to print the result.
-    #[arg(long, global = true, value_enum, default_value_t)]
+    #[command(flatten)]
+    config: ConfigArgs,
+    #[command(flatten)]
     format: Format,
 }
 
@@ -56,38 +54,43 @@ enum What {
 }
 
 pub(super) async fn images(cx: &RunContext, args: ImagesArgs) -> Result<u8, Error> {
-    let config = configuration(args.config.as_deref())?;
+    let config = args.config.read()?;
     let engine = docker_engine(&config).await?;
     match args.what {
-        What::Ls => list(&engine.images().await?, args.format)?,
+        What::Ls => {
+            let images = engine.images().await?;
+            args.format.show(&images, || list(&images))?;
+        }
         What::Gc { unused } => {
             let unused = Duration::from_secs_f64((unused * 86_400.0).clamp(0.0, 1e12));
-            removed(&engine.remove_unused(unused).await?, args.format)?;
+            let left = engine.remove_unused(unused).await?;
+            let told = json!({
+                "removed": left.evicted,
+                "images": left.images,
+                "bytes": left.bytes,
+                "free_bytes": left.free_bytes,
+            });
+            args.format.show(&told, || removed(&left))?;
         }
         What::Push { images, dataset } => {
             let logins = RegistryLogins::read_environment()?;
             let done = push_images(cx, &engine, &logins, &images, &dataset).await?;
             cx.progress.phase("");
-            pushed(&done, args.format)?;
+            args.format.show(&done, || pushed(&done))?;
         }
         What::Export { image, out } => {
             let bytes = engine.export(&image, &out).await?;
-            if args.format == Format::Json {
-                json(&json!({ "image": image, "file": out, "bytes": bytes }))?;
-            } else {
-                print(&format!("{}: {}\n", out.display(), people(bytes)))?;
-            }
+            let told = json!({ "image": image, "file": out, "bytes": bytes });
+            let text = || format!("{}: {}\n", out.display(), people(bytes));
+            args.format.show(&told, text)?;
         }
     }
     Ok(DONE)
 }
 
-fn list(images: &[StoredImage], format: Format) -> Result<(), Error> {
-    if format == Format::Json {
-        return json(&images);
-    }
+fn list(images: &[StoredImage]) -> String {
     if images.is_empty() {
-        return print("no image of Atlas is here\n");
+        return "no image of Atlas is here\n".to_owned();
     }
     let now = SystemTime::now()
         .duration_since(SystemTime::UNIX_EPOCH)
@@ -112,30 +115,19 @@ fn list(images: &[StoredImage], format: Format) -> Result<(), Error> {
             image.name
         );
     }
-    print(&text)
+    text
 }
 
-fn removed(left: &DiskUse, format: Format) -> Result<(), Error> {
-    if format == Format::Json {
-        return json(&json!({
-            "removed": left.evicted,
-            "images": left.images,
-            "bytes": left.bytes,
-            "free_bytes": left.free_bytes,
-        }));
-    }
+fn removed(left: &DiskUse) -> String {
     let mut text = String::new();
     for name in &left.evicted {
         let _ = writeln!(text, "removed {name}");
     }
     let _ = writeln!(text, "{} images left, {}", left.images, people(left.bytes));
-    print(&text)
+    text
 }
 
-fn pushed(report: &PushReport, format: Format) -> Result<(), Error> {
-    if format == Format::Json {
-        return json(report);
-    }
+fn pushed(report: &PushReport) -> String {
     let mut text = String::new();
     for image in &report.pushed {
         let _ = writeln!(text, "pushed {} {}", image.image, image.digest);
@@ -146,7 +138,7 @@ fn pushed(report: &PushReport, format: Format) -> Result<(), Error> {
     if report.rows_without_image > 0 {
         let _ = writeln!(text, "{} rows name no image", report.rows_without_image);
     }
-    print(&text)
+    text
 }
 
 /// Bytes for people.

@@ -1,9 +1,10 @@
 //! `atlas judge-bench`.
 
-use super::judging::{AskArgs, limit};
-use super::shared::ConfigArgs;
+use super::judging::{AskArgs, PollArgs, limit};
+use super::metrics::ResampleArgs;
+use super::shared::{ConfigArgs, DatasetArgs, InstanceArgs, JobsArgs};
 use super::{DONE, ERROR, Format, output};
-use atlas_core::{Error, ErrorKind, InstanceId, RunContext};
+use atlas_core::{Error, ErrorKind, RunContext};
 use atlas_judge::answer::{AskOptions, LabelForm};
 use atlas_judge::candidates::rule_candidates;
 use atlas_judge::ensemble::EnsembleRule;
@@ -54,9 +55,8 @@ struct RunArgs {
     /// :post-commit behind them [default: all that the benchmark has something for].
     #[arg(long, value_name = "JUDGE", value_delimiter = ',')]
     judge: Vec<BenchJudge>,
-    /// Only these instances.
-    #[arg(long, value_name = "ID", num_args = 1.., value_delimiter = ',')]
-    instance_ids: Vec<InstanceId>,
+    #[command(flatten)]
+    only: InstanceArgs,
     /// What each model may spend in this run, such as calls=100,tokens=2M,money=1.50,time=10m; any of them.
     #[arg(long, value_name = "LIMITS")]
     budget: Option<String>,
@@ -66,21 +66,14 @@ struct RunArgs {
     /// Ask in batches, as `atlas review --batch` does.
     #[arg(long, conflicts_with = "dry_run")]
     batch: bool,
-    /// Seconds between two looks at a batch.
-    #[arg(
-        long,
-        value_name = "SECONDS",
-        default_value_t = 60.0,
-        requires = "batch"
-    )]
-    batch_poll: f64,
+    #[command(flatten)]
+    poll: PollArgs,
     /// Also measure all the models together as a committee or a cascade (cheapest model first): majority, mean or
     /// cascade=LOW..HIGH. Can be given several times; nothing is asked twice.
     #[arg(long, value_name = "RULE")]
     ensemble: Vec<EnsembleRule>,
-    /// Items that go on at once.
-    #[arg(long, short, value_name = "N", default_value_t = 1)]
-    jobs: usize,
+    #[command(flatten)]
+    jobs: JobsArgs,
     /// Ask nothing and write nothing, and print how many questions there are, about how many tokens they have, and what
     /// they cost at most.
     #[arg(long)]
@@ -94,11 +87,9 @@ struct RunArgs {
     limit: Vec<(String, usize)>,
     #[command(flatten)]
     ask: AskArgs,
-    /// Resamples of tasks for intervals; 0 for none.
-    #[arg(long, value_name = "N", default_value_t = 1000)]
-    resamples: usize,
-    /// How to print the result.
-    #[arg(long, value_enum, default_value_t)]
+    #[command(flatten)]
+    resampling: ResampleArgs,
+    #[command(flatten)]
     format: Format,
     /// A file with prices and context windows of models, in the place of the shipped one.
     #[arg(long, value_name = "FILE")]
@@ -109,12 +100,8 @@ struct RunArgs {
 
 #[derive(Debug, Args)]
 struct CandidatesArgs {
-    /// The dataset.
-    #[arg(long, value_name = "FILE|DIR")]
-    dataset: PathBuf,
-    /// Only these instances.
-    #[arg(long, value_name = "ID", num_args = 1.., value_delimiter = ',')]
-    instance_ids: Vec<InstanceId>,
+    #[command(flatten)]
+    rows: DatasetArgs,
     /// A clone, or a folder of clones, with the base commits; without it nothing is rewritten (no stubs, no perturbed
     /// gold patches).
     #[arg(long, value_name = "DIR")]
@@ -126,8 +113,7 @@ struct CandidatesArgs {
     /// patch of each maker for a task; `kind` is the same without a number.
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
-    /// How to print what was written.
-    #[arg(long, value_enum, default_value_t)]
+    #[command(flatten)]
     format: Format,
 }
 
@@ -161,8 +147,7 @@ struct PackArgs {
     /// The folder that is written.
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
-    /// How to print what was written.
-    #[arg(long, value_enum, default_value_t)]
+    #[command(flatten)]
     format: Format,
 }
 
@@ -200,14 +185,14 @@ async fn run(cx: &RunContext, args: RunArgs) -> Result<u8, Error> {
         }
     }
     let options = JudgeBenchOptions {
-        bench: bench.only(&args.instance_ids)?,
+        bench: bench.only(&args.only.instance_ids)?,
         models: args.model,
         judges: args.judge,
         out: args.out,
-        jobs: args.jobs,
+        jobs: args.jobs.jobs,
         budget: args.budget,
         total_budget: args.total_budget,
-        batch_poll: args.batch.then_some(args.batch_poll),
+        batch_poll: args.batch.then_some(args.poll.batch_poll),
         ensembles: args.ensemble,
         ask: AskOptions {
             label_form: if args.answer_form_json {
@@ -220,25 +205,19 @@ async fn run(cx: &RunContext, args: RunArgs) -> Result<u8, Error> {
         limits,
         window,
         analysis: AnalysisOptions {
-            resamples: args.resamples,
+            resamples: args.resampling.resamples,
             ..AnalysisOptions::default()
         },
     };
     if args.dry_run {
         let found = estimate_judge_bench(cx, &options, &config).await?;
         cx.progress.phase("");
-        match args.format {
-            Format::Json => output::json(&found)?,
-            Format::Text => output::print(&estimates(&found))?,
-        }
+        args.format.show(&found, || estimates(&found))?;
         return Ok(DONE);
     }
     let report = run_judge_bench(cx, &options, &config).await?;
     cx.progress.phase("");
-    match args.format {
-        Format::Json => output::json(&report)?,
-        Format::Text => output::print(&text(&report))?,
-    }
+    args.format.show(&report, || text(&report))?;
     Ok(if report.is_complete() { DONE } else { ERROR })
 }
 
@@ -294,7 +273,7 @@ async fn candidates(args: CandidatesArgs) -> Result<u8, Error> {
         patches: usize,
         faults: &'a [InputFault],
     }
-    let (rows, faults) = instance_rows(&args.dataset, &args.instance_ids)?;
+    let (rows, faults) = instance_rows(&args.rows.dataset, &args.rows.only.instance_ids)?;
     let (mut lines, mut patches) = (String::new(), 0);
     for row in rows.iter() {
         let row = &row?;
@@ -333,18 +312,15 @@ async fn candidates(args: CandidatesArgs) -> Result<u8, Error> {
         patches,
         faults: &faults,
     };
-    match args.format {
-        Format::Json => output::json(&written)?,
-        Format::Text => {
-            let mut text = format!(
-                "{patches} patches of {} tasks, written to {}\n",
-                rows.count(),
-                args.out.display()
-            );
-            output::input_faults(&mut text, &faults);
-            output::print(&text)?;
-        }
-    }
+    args.format.show(&written, || {
+        let mut text = format!(
+            "{patches} patches of {} tasks, written to {}\n",
+            rows.count(),
+            args.out.display()
+        );
+        output::input_faults(&mut text, &faults);
+        text
+    })?;
     Ok(DONE)
 }
 
@@ -379,19 +355,16 @@ async fn pack_command(args: PackArgs) -> Result<u8, Error> {
         resolved: bench.patches.iter().filter(|patch| patch.resolved).count(),
         faults: &faults,
     };
-    match args.format {
-        Format::Json => output::json(&written)?,
-        Format::Text => {
-            let mut text = format!(
-                "{} patches of {} tasks, {} of them right, written to {}\n",
-                written.patches,
-                written.instances,
-                written.resolved,
-                args.out.display()
-            );
-            output::input_faults(&mut text, &faults);
-            output::print(&text)?;
-        }
-    }
+    args.format.show(&written, || {
+        let mut text = format!(
+            "{} patches of {} tasks, {} of them right, written to {}\n",
+            written.patches,
+            written.instances,
+            written.resolved,
+            args.out.display()
+        );
+        output::input_faults(&mut text, &faults);
+        text
+    })?;
     Ok(DONE)
 }

@@ -1,22 +1,36 @@
 //! `atlas abstain`, `atlas review`, and what commands that ask a model have in common.
 
 use super::combine::{EnsembleArgs, members_text};
-use super::shared::{ConfigArgs, DatasetArgs};
+use super::shared::{BudgetArgs, ConfigArgs, DatasetArgs, JobsArgs};
 use super::{DONE, ERROR, Format, dry_run, output};
+use crate::words::word;
 use atlas_core::{ChatMessage, Error, ErrorKind, Role, RunContext};
 use atlas_judge::abstention::{AbstentionOptions, AgentTool, FeatureOptions, Representation};
 use atlas_judge::answer::{AskOptions, LabelForm, Labels};
 use atlas_judge::validation::{PromptLimits, ReviewOptions};
 use atlas_pipeline::{
-    AbstainOptions, AbstainReport, Config, JudgeReport, ModelSession, PredictionSource, ReviewMode,
-    ReviewRunOptions, ReviewRunReport, SessionOptions, abstain, abstain_prompts, exchanges_beside,
-    review, review_prompts,
+    AbstainOptions, AbstainReport, Config, JudgeReport, ModelSession, ReviewMode, ReviewRunOptions,
+    ReviewRunReport, SessionOptions, abstain, abstain_prompts, exchanges_beside, review,
+    review_prompts,
 };
-use clap::{Args, ValueEnum};
+use clap::Args;
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::path::PathBuf;
+
+/// How batches are waited for.
+#[derive(Debug, Args)]
+pub(super) struct PollArgs {
+    /// Seconds between two looks at a batch.
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        default_value_t = 60.0,
+        requires = "batch"
+    )]
+    pub(super) batch_poll: f64,
+}
 
 /// What every command needs that asks a model over a file.
 #[derive(Debug, Args)]
@@ -25,9 +39,8 @@ pub(super) struct ModelArgs {
     /// scripted:FILE or noise:SEED. Where several judge together, NAME= before it names it.
     #[arg(long, value_name = "MODEL")]
     pub(super) model: Vec<String>,
-    /// What this run may spend, such as calls=100,tokens=2M,money=1.50,time=10m; any of them.
-    #[arg(long, value_name = "LIMITS")]
-    pub(super) budget: Option<String>,
+    #[command(flatten)]
+    pub(super) spending: BudgetArgs,
     /// What all runs that write to `--out` may spend together, kills and continuations included, such as
     /// calls=100,tokens=2M,money=1.50; `--budget` is of this run alone.
     #[arg(long, value_name = "LIMITS", conflicts_with = "no_exchanges")]
@@ -47,17 +60,10 @@ pub(super) struct ModelArgs {
     /// command again goes on waiting for the same batch.
     #[arg(long, conflicts_with_all = ["no_exchanges", "dry_run", "show_prompt"])]
     pub(super) batch: bool,
-    /// Seconds between two looks at a batch.
-    #[arg(
-        long,
-        value_name = "SECONDS",
-        default_value_t = 60.0,
-        requires = "batch"
-    )]
-    pub(super) batch_poll: f64,
-    /// Items that go on at once.
-    #[arg(long, short, value_name = "N", default_value_t = 1)]
-    pub(super) jobs: usize,
+    #[command(flatten)]
+    pub(super) poll: PollArgs,
+    #[command(flatten)]
+    pub(super) jobs: JobsArgs,
     /// Ask nothing, write nothing, and print how many questions there are, about how many tokens they have, and what
     /// they cost at most. What `--out` and the kept exchanges hold already is not counted.
     #[arg(long, conflicts_with = "show_prompt")]
@@ -65,8 +71,7 @@ pub(super) struct ModelArgs {
     /// Print what the model would be told, and ask nothing.
     #[arg(long)]
     pub(super) show_prompt: bool,
-    /// How to print the result.
-    #[arg(long, value_enum, default_value_t)]
+    #[command(flatten)]
     pub(super) format: Format,
     /// A file with prices and context windows of models, in the place of the shipped one; a `price` in the model's
     /// table of the configuration goes before.
@@ -95,11 +100,11 @@ impl ModelArgs {
     /// How the session is paid for.
     pub(super) fn payment(&self) -> SessionOptions {
         SessionOptions {
-            budget: self.budget.clone(),
+            budget: self.spending.budget.clone(),
             total_budget: self.total_budget.clone(),
             exchanges: self.kept(),
             out: self.out.clone(),
-            batch_poll: self.batch.then_some(self.batch_poll),
+            batch_poll: self.batch.then_some(self.poll.batch_poll),
         }
     }
 
@@ -129,12 +134,55 @@ impl ModelArgs {
     }
 }
 
-/// How answers are asked for.
+/// How long answers may be.
 #[derive(Debug, Args)]
-pub(super) struct AskArgs {
+struct LengthArgs {
     /// Most tokens of an answer.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     max_tokens: Option<u32>,
+    /// Most characters of a text within an answer of a set form, and then twelve entries of a list, for servers whose
+    /// schemas may say so.
+    #[arg(long, value_name = "N")]
+    max_text: Option<u32>,
+}
+
+impl LengthArgs {
+    fn options(&self, ask: &AskOptions) -> AskOptions {
+        AskOptions {
+            max_tokens: self.max_tokens.unwrap_or(ask.max_tokens),
+            max_text: self.max_text,
+            ..ask.clone()
+        }
+    }
+}
+
+/// How judges are asked that take no samples unless they are told to.
+#[derive(Debug, Args)]
+pub(super) struct FormAskArgs {
+    #[command(flatten)]
+    length: LengthArgs,
+    /// Samples where the model gives no log-probabilities, for how sure it is; 0 takes none.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    samples: u32,
+    /// How often the model is asked again after an answer that cannot be used.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(super) ask_again: u32,
+}
+
+impl FormAskArgs {
+    pub(super) fn options(&self, ask: &AskOptions) -> AskOptions {
+        AskOptions {
+            samples: self.samples,
+            ..self.length.options(ask)
+        }
+    }
+}
+
+/// How answers are asked for.
+#[derive(Debug, Args)]
+pub(super) struct AskArgs {
+    #[command(flatten)]
+    length: LengthArgs,
     /// Samples where the model gives no log-probabilities; 0 takes none.
     #[arg(long, value_name = "N", default_value_t = AskOptions::default().samples)]
     samples: u32,
@@ -147,10 +195,6 @@ pub(super) struct AskArgs {
     /// How often a model is told what is wrong with the form of its answer, and asked again.
     #[arg(long, value_name = "N", default_value_t = AskOptions::default().corrections)]
     corrections: u32,
-    /// Most characters of a text within an answer of a set form, and then twelve entries of a list, for servers whose
-    /// schemas may say so.
-    #[arg(long, value_name = "N")]
-    max_text: Option<u32>,
     /// Seed, for models that take one.
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
@@ -163,28 +207,14 @@ impl AskArgs {
 
     pub(super) fn options(&self, ask: &AskOptions) -> AskOptions {
         AskOptions {
-            max_tokens: self.max_tokens.unwrap_or(ask.max_tokens),
             samples: self.samples,
             temperature: self.temperature,
             verbalised: !self.no_verbalised,
             corrections: self.corrections,
-            max_text: self.max_text,
             seed: self.seed,
-            ..ask.clone()
+            ..self.length.options(ask)
         }
     }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum RepresentationChoice {
-    R1,
-    R2,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum FormChoice {
-    Word,
-    Json,
 }
 
 #[derive(Debug, Args)]
@@ -192,8 +222,8 @@ pub(super) struct AbstainArgs {
     #[command(flatten)]
     rows: DatasetArgs,
     /// How a report is put: r1, or r2 with guidelines.
-    #[arg(long, value_enum, default_value = "r2")]
-    representation: RepresentationChoice,
+    #[arg(long, value_parser = word::<Representation>(), default_value = "r2")]
+    representation: Representation,
     /// A tool of the agent and what it is for, instead of the usual ones. Can be given several times.
     #[arg(long, value_name = "NAME=PURPOSE", value_parser = tool)]
     tool: Vec<AgentTool>,
@@ -211,8 +241,8 @@ pub(super) struct AbstainArgs {
     mass_floor: f64,
     /// How the word is asked for: alone, or as a JSON object under a schema, for models that answer in
     /// sentences; its probability is then read where the value begins.
-    #[arg(long, value_enum, default_value = "word")]
-    answer_form: FormChoice,
+    #[arg(long, value_parser = word::<LabelForm>(), default_value = "word")]
+    answer_form: LabelForm,
     /// Most tokens (of four bytes) of the report, as report=TOKENS; what is longer is cut in its middle [default: what fits
     /// into the model's context, where that is known].
     #[arg(long, value_name = "PART=TOKENS", value_parser = report_limit)]
@@ -255,14 +285,11 @@ pub(super) async fn abstain_command(cx: &RunContext, args: AbstainArgs) -> Resul
     let window = args.model.least_window()?;
     let mut options = AbstainOptions {
         dataset: args.rows.dataset,
-        instances: args.rows.instance_ids,
+        instances: args.rows.only.instance_ids,
         policy: AbstentionOptions {
             report_limit: args.limit.map(|(_, tokens)| tokens),
             features: FeatureOptions { roots: args.root },
-            representation: match args.representation {
-                RepresentationChoice::R1 => Representation::R1,
-                RepresentationChoice::R2 => Representation::R2,
-            },
+            representation: args.representation,
             tools: if args.tool.is_empty() {
                 defaults.tools
             } else {
@@ -273,15 +300,12 @@ pub(super) async fn abstain_command(cx: &RunContext, args: AbstainArgs) -> Resul
             labels: args.labels,
             ask: AskOptions {
                 mass_floor: args.mass_floor,
-                label_form: match args.answer_form {
-                    FormChoice::Word => LabelForm::Word,
-                    FormChoice::Json => LabelForm::Json,
-                },
+                label_form: args.answer_form,
                 ..args.ask.options(&defaults.ask)
             },
         },
         out: dry_run::out(rehearsal.as_ref(), args.model.out.as_ref()),
-        jobs: args.model.jobs,
+        jobs: args.model.jobs.jobs,
     };
     if let Some(window) = window {
         options.policy = options.policy.within(window);
@@ -334,50 +358,12 @@ fn abstain_text(report: &AbstainReport) -> Result<String, Error> {
     Ok(text)
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum ReviewChoice {
-    Specification,
-    Trajectory,
-    Deterministic,
-}
-
 #[derive(Debug, Args)]
 pub(super) struct ReviewArgs {
     #[command(flatten)]
     rows: DatasetArgs,
-    /// The candidate patches: a file, gold (the rows' own patches) or null (empty ones). Several of one
-    /// agent for one instance are all reviewed.
-    #[arg(long, value_name = "FILE|gold|null")]
-    predictions: PredictionSource,
-    /// The review: with a specification written first, of the whole trajectory, or only the stages
-    /// without a model.
-    #[arg(long, value_enum, default_value = "specification")]
-    mode: ReviewChoice,
-    /// A clone, or a folder of clones named `owner__name`, `owner/name` or `name`, to read the
-    /// original files from.
-    #[arg(long, value_name = "DIR")]
-    repos: Option<PathBuf>,
-    /// The agents' trajectories: JSON lines with `instance_id` and `trajectory`, or a folder of
-    /// `<instance>.traj` or `.json` files. A prediction's own column `trajectory` goes before.
-    #[arg(long, value_name = "FILE|DIR")]
-    trajectories: Option<PathBuf>,
-    /// Results of tests on the patches: JSON lines with `instance_id`, `agent`, `patch_id` and
-    /// `test_facts`. A prediction's own column `test_facts` goes before.
-    #[arg(long, value_name = "FILE")]
-    facts: Option<PathBuf>,
-    /// Results of `atlas abstain`: patches of instances that it abstains from are not reviewed.
-    #[arg(long, value_name = "FILE")]
-    abstentions: Option<PathBuf>,
-    /// Review them all the same: what a percentile over all bugs needs.
-    #[arg(long, requires = "abstentions")]
-    all_bugs: bool,
-    /// A run report of `atlas eval`: which patches resolve their instance, where an agent has one for
-    /// it. A prediction's own column `resolved` goes before. Can be given several times.
-    #[arg(long, value_name = "FILE")]
-    report: Vec<PathBuf>,
-    /// Show only patches whose score reaches this percentile of all scores.
-    #[arg(long, value_name = "P")]
-    percentile: Option<f64>,
+    #[command(flatten)]
+    options: ReviewRunOptions,
     /// A tool of the agent that runs tests, beside the commands that are known. Can be given several
     /// times.
     #[arg(long, value_name = "NAME")]
@@ -415,18 +401,7 @@ pub(super) fn limit_among(parts: &[&str], text: &str) -> Result<(String, usize),
 }
 
 pub(super) async fn review_command(cx: &RunContext, args: ReviewArgs) -> Result<u8, Error> {
-    if let Some(p) = args.percentile.filter(|p| !(0.0..=100.0).contains(p)) {
-        return Err(Error::new(
-            ErrorKind::InvalidInput,
-            "review:",
-            format!("percentile {p} is not between 0 and 100"),
-        ));
-    }
-    let mode = match args.mode {
-        ReviewChoice::Specification => ReviewMode::Specification,
-        ReviewChoice::Trajectory => ReviewMode::Trajectory,
-        ReviewChoice::Deterministic => ReviewMode::Deterministic,
-    };
+    let mode = args.options.mode;
     let ask = args.ask.options(&AskOptions::default());
     let window = match mode {
         ReviewMode::Deterministic => None,
@@ -453,23 +428,15 @@ pub(super) async fn review_command(cx: &RunContext, args: ReviewArgs) -> Result<
     };
     let options = ReviewRunOptions {
         dataset: args.rows.dataset,
-        predictions: args.predictions,
-        instances: args.rows.instance_ids,
-        mode,
+        instances: args.rows.only.instance_ids,
         review: ReviewOptions {
             ask,
             test_tools: args.test_tool,
             limits,
         },
-        repos: args.repos,
-        trajectories: args.trajectories,
-        facts: args.facts,
-        abstentions: args.abstentions,
-        all_bugs: args.all_bugs,
-        reports: args.report,
-        percentile: args.percentile,
         out: dry_run::out(rehearsal.as_ref(), args.model.out.as_ref()),
-        jobs: args.model.jobs,
+        jobs: args.model.jobs.jobs,
+        ..args.options
     };
     if args.model.show_prompt {
         return prompts(&review_prompts(&options).await?, args.model.format);
@@ -618,16 +585,17 @@ pub(super) fn finish<R: Serialize>(
     text: impl FnOnce(&R) -> Result<String, Error>,
 ) -> Result<u8, Error> {
     cx.progress.phase("");
-    match format {
-        Format::Json => output::json(report)?,
-        Format::Text => output::print(&text(report)?)?,
+    if format.is_json() {
+        output::json(report)?;
+    } else {
+        output::print(&text(report)?)?;
     }
     Ok(if run.is_complete() { DONE } else { ERROR })
 }
 
 /// Prints prompts by the names of their items.
 pub(super) fn prompts(prompts: &[(String, Vec<ChatMessage>)], format: Format) -> Result<u8, Error> {
-    if format == Format::Json {
+    if format.is_json() {
         let list: Vec<Value> = prompts
             .iter()
             .map(|(name, messages)| json!({"item": name, "messages": messages}))

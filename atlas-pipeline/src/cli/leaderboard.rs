@@ -23,25 +23,10 @@ pub(super) struct LeaderboardArgs {
     /// The k of pass@k; the first one orders the table.
     #[arg(long = "k", value_name = "K,…", value_delimiter = ',', default_value = "1", value_parser = clap::value_parser!(u64).range(1..))]
     ks: Vec<u64>,
-    /// Draws of the bootstrap that intervals are made by.
-    #[arg(long, value_name = "N", default_value_t = StatisticsOptions::default().resamples, value_parser = draws)]
-    resamples: usize,
-    /// Seed of these draws.
-    #[arg(long, value_name = "SEED", default_value_t = 0)]
-    seed: u64,
-    /// How to print the table; text is Markdown.
-    #[arg(long, value_enum, default_value_t)]
+    #[command(flatten)]
+    statistics: StatisticsOptions,
+    #[command(flatten)]
     format: Format,
-}
-
-/// Fewer draws make no interval at 95 %, and more than these take for ever.
-fn draws(text: &str) -> Result<usize, String> {
-    let number = text.parse().map_err(|why| format!("{why}"))?;
-    if (100..=10_000_000).contains(&number) {
-        Ok(number)
-    } else {
-        Err("100 to 10,000,000 expected".to_owned())
-    }
 }
 
 /// The model, where it is named, and the file of an argument.
@@ -65,12 +50,8 @@ pub(super) fn command(args: &LeaderboardArgs) -> Result<u8, Error> {
         reports.push((model.unwrap_or(of_file), report));
     }
     let mut found = compare_models(&set, &reports, &args.ks);
-    let options = StatisticsOptions {
-        resamples: args.resamples,
-        seed: args.seed,
-    };
-    let statistics = leaderboard_statistics(&set, &reports, &args.ks, &options);
-    if args.format == Format::Json {
+    let statistics = leaderboard_statistics(&set, &reports, &args.ks, &args.statistics);
+    if args.format.is_json() {
         found.statistics = Some(statistics);
         output::json(&found)?;
     } else {

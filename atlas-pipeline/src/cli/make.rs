@@ -1,60 +1,23 @@
 //! `atlas make`.
 
-use super::shared::EngineArgs;
-use super::{Format, output, verdict};
+use super::shared::BuilderArgs;
+use super::{CommitArgs, Format, output, verdict};
 use atlas_core::{Error, RunContext};
 use atlas_pipeline::{MakeOptions, make, read_candidate};
-use clap::Args;
-use std::path::PathBuf;
+use clap::{Arg, Args};
 
 #[derive(Debug, Args)]
+#[command(mut_args(of_pull_request))]
 pub(super) struct MakeArgs {
-    /// A clone on this machine, or an address to clone from [default: what the candidate names].
-    #[arg(long, value_name = "PATH|URL", required_unless_present = "candidate")]
-    repo: Option<String>,
+    #[command(flatten)]
+    commit: Option<CommitArgs>,
     /// A pull request that `atlas source` wrote: a line of its file, counted from 1, or the only one.
     #[arg(long, value_name = "FILE[:LINE]", conflicts_with_all = ["base", "head", "pr"])]
     candidate: Option<String>,
-    /// The commit the pull request starts from.
-    #[arg(
-        long,
-        value_name = "SHA",
-        required_unless_present_any = ["pr", "candidate"],
-        requires = "head"
-    )]
-    base: Option<String>,
-    /// The pull request's last commit.
-    #[arg(
-        long,
-        value_name = "SHA",
-        required_unless_present_any = ["pr", "candidate"],
-        requires = "base"
-    )]
-    head: Option<String>,
-    /// The pull request's number, found in the clone's refs or history.
-    #[arg(long, value_name = "N", conflicts_with_all = ["base", "head"])]
-    pr: Option<u64>,
-    /// The instance's name [default: owner__name-N].
-    #[arg(long, value_name = "ID")]
-    instance_id: Option<atlas_core::InstanceId>,
-    /// A file with the problem statement [default: the commit messages].
-    #[arg(long, value_name = "FILE")]
-    problem: Option<PathBuf>,
     #[command(flatten)]
-    place: EngineArgs,
-    /// Where the dataset and all artefacts go.
-    #[arg(long, value_name = "DIR")]
-    out: PathBuf,
-    /// A model that is asked where rules cannot mend a plan, and for a parser where none is known: a name from `[models]` of the configuration,
-    /// PROVIDER:MODEL, an address, replay:FILE or scripted:FILE.
-    #[arg(long, value_name = "MODEL")]
-    model: Option<String>,
-    /// Refuse a base image other than the planned one [default: the nearest version that can be had].
-    #[arg(long)]
-    exact: bool,
-    /// Run each state N times and set aside tests that do not repeat.
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
-    repeats: u32,
+    options: MakeOptions,
+    #[command(flatten)]
+    builder: BuilderArgs,
     /// Run the tests of `FAIL_TO_PASS` again N times in Before and in After, their files alone, and set
     /// aside those that contradict themselves [default: 3].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
@@ -73,25 +36,22 @@ pub(super) struct MakeArgs {
     /// `{repo}`, `{owner}`, `{name}`, `{base}`, `{key}`.
     #[arg(long, value_name = "TEMPLATE")]
     image_name: Option<atlas_pipeline::ImageName>,
-    /// A parser that reads the tests, in the place of the plan's: a rule set, or Python for a sandbox.
-    #[arg(long, value_name = "FILE.json")]
-    parser: Option<PathBuf>,
-    /// Write failures into the pull request's tests and see whether the parser sees exactly them; with
-    /// --model also into tests that no rule can rewrite.
-    #[arg(long)]
-    inject: bool,
-    /// Keep each run whose console and structured report differ in a folder below this one.
-    #[arg(long, value_name = "DIR")]
-    keep_differences: Option<PathBuf>,
-    /// How to print the result.
-    #[arg(long, value_enum, default_value_t)]
+    #[command(flatten)]
     format: Format,
 }
 
+/// What a pull request needs, unless it is a candidate.
+fn of_pull_request(option: Arg) -> Arg {
+    match option.get_id().as_str() {
+        "repo" => option.required(false).required_unless_present("candidate"),
+        "base" => option.required_unless_present("candidate").requires("head"),
+        "head" => option.required_unless_present_any(["pr", "candidate"]),
+        _ => option,
+    }
+}
+
 pub(super) async fn command(cx: &RunContext, args: MakeArgs) -> Result<u8, Error> {
-    let mut config = args.place.config.read()?;
-    config.engine.exact |= args.exact;
-    config.model.name = args.model.clone().or(config.model.name);
+    let mut config = args.builder.configuration()?;
     config.make.scope = args.scope.unwrap_or(config.make.scope);
     config.make.scope_seconds = args.scope_seconds.unwrap_or(config.make.scope_seconds);
     config.image.name = args.image_name.or(config.image.name);
@@ -100,12 +60,13 @@ pub(super) async fn command(cx: &RunContext, args: MakeArgs) -> Result<u8, Error
         None if args.no_confirm => 0,
         None => config.make.confirm,
     };
+    let (said, commit) = (args.options, args.commit.unwrap_or_default());
     let told = match &args.candidate {
         None => MakeOptions {
-            base: args.base,
-            head: args.head,
-            pull_request: args.pr,
-            ..MakeOptions::new("", args.out)
+            base: commit.base,
+            head: commit.head,
+            pull_request: commit.pr,
+            ..said.clone()
         },
         Some(place) => {
             let (file, line) = match place.rsplit_once(':') {
@@ -114,24 +75,29 @@ pub(super) async fn command(cx: &RunContext, args: MakeArgs) -> Result<u8, Error
                 }
                 _ => (place.as_str(), None),
             };
-            MakeOptions::sourced(read_candidate(std::path::Path::new(file), line)?, args.out)?
+            MakeOptions::sourced(
+                read_candidate(std::path::Path::new(file), line)?,
+                said.out.clone(),
+            )?
         }
     };
     let options = MakeOptions {
-        repo: args.repo.unwrap_or_else(|| told.repo.clone()),
-        instance_id: args.instance_id.or_else(|| told.instance_id.clone()),
-        problem: args.problem,
-        engine: args.place.engine,
+        repo: Some(commit.repo)
+            .filter(|repo| !repo.is_empty())
+            .unwrap_or(told.repo),
+        instance_id: said.instance_id.or(told.instance_id),
+        problem: said.problem,
+        engine: args.builder.place.engine,
         config,
-        trust: args.place.trust,
-        repeats: args.repeats,
-        parser: args.parser,
-        inject: args.inject,
-        keep_differences: args.keep_differences,
+        trust: args.builder.place.trust,
+        repeats: said.repeats,
+        parser: said.parser,
+        inject: said.inject,
+        keep_differences: said.keep_differences,
         ..told
     };
     let report = make(cx, &options).await?;
     cx.progress.phase("");
-    output::make(&report, args.format)?;
+    args.format.show(&report, || output::make(&report))?;
     Ok(verdict(report.outcome))
 }

@@ -1,44 +1,34 @@
 //! `atlas metrics` and `atlas report`.
 
-use super::{DONE, ERROR, Format, output};
+use super::{DONE, ERROR, Format};
+use crate::words::word;
 use atlas_core::Error;
 use atlas_judge::metrics::analysis::{AnalysisOptions, Population};
 use atlas_judge::metrics::{BeyondRuns, BugValue, CalibrationMethod, LowConfidenceRule};
 use atlas_pipeline::{
     CheckedFile, MeasureInput, PageKind, check_file, measure, report_policies, write_page,
 };
-use clap::{Args, ValueEnum};
+use clap::Args;
 use serde::Serialize;
 use serde_json::Value;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-#[derive(Clone, Copy, Debug, Default, ValueEnum)]
-enum Beyond {
-    /// Take the runs that there are.
-    #[default]
-    Clamp,
-    /// Leave the task out.
-    Exclude,
-    /// Stop.
-    Error,
+/// How intervals are made.
+#[derive(Debug, Args)]
+pub(super) struct ResampleArgs {
+    /// Resamples of tasks for intervals; 0 for none.
+    #[arg(long, value_name = "N", default_value_t = 1000)]
+    pub(super) resamples: usize,
 }
 
-#[derive(Clone, Copy, Debug, Default, ValueEnum)]
-enum Of {
-    /// Patches of tasks that are attempted.
-    #[default]
-    Attempted,
-    /// Patches of all tasks.
-    All,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum Calibrate {
-    /// A logistic curve; for few tasks.
-    Platt,
-    /// Any curve that never falls; for many.
-    Isotonic,
+/// Verdicts of the evaluator.
+#[derive(Debug, Args)]
+struct VerdictArgs {
+    /// The folder of an evaluation, `logs/run_evaluation/<run id>`: its verdicts say which patches resolve
+    /// their task, and which tests pass. Can be given several times.
+    #[arg(long = "evaluation", value_name = "DIR")]
+    evaluations: Vec<PathBuf>,
 }
 
 #[derive(Debug, Args)]
@@ -49,12 +39,12 @@ struct AnalysisArgs {
     /// Percentiles of the validation score that decide what is shown.
     #[arg(long, value_name = "P,…", value_delimiter = ',', default_value = "75,90", value_parser = percentile)]
     percentiles: Vec<f64>,
-    /// What the percentile of a policy that also abstains is over.
-    #[arg(long, value_enum, default_value_t)]
-    population: Of,
-    /// What to do where a task has fewer runs than k.
-    #[arg(long, value_enum, default_value_t)]
-    beyond: Beyond,
+    /// What the percentile of a policy that also abstains is over: patches of tasks that are attempted, or of all.
+    #[arg(long, value_parser = word::<Population>(), default_value = "attempted")]
+    population: Population,
+    /// What to do where a task has fewer runs than k: take those that there are, leave the task out, or stop.
+    #[arg(long, value_parser = word::<BeyondRuns>(), default_value = "clamp")]
+    beyond: BeyondRuns,
     /// The largest k; never more than the most runs of a task.
     #[arg(long, value_name = "K", default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..))]
     max_k: u64,
@@ -67,9 +57,8 @@ struct AnalysisArgs {
     /// … if its source is longer than this many characters.
     #[arg(long, value_name = "N", default_value_t = 50)]
     longer_than: u64,
-    /// Resamples of tasks for intervals; 0 for none.
-    #[arg(long, value_name = "N", default_value_t = 1000)]
-    resamples: usize,
+    #[command(flatten)]
+    resampling: ResampleArgs,
     /// The seed of the resamples.
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
@@ -84,9 +73,9 @@ struct AnalysisArgs {
     #[arg(long, value_name = "NAME=NUMBER,…")]
     value: Option<BugValue>,
     /// Calibrate scores. Each half of the tasks is measured by a fit to the other one, so that no fit has seen what it is
-    /// measured on.
-    #[arg(long, value_enum, value_name = "METHOD")]
-    calibrate: Option<Calibrate>,
+    /// measured on: by a logistic curve (platt), for few tasks, or any curve that never falls (isotonic), for many.
+    #[arg(long, value_parser = word::<CalibrationMethod>(), value_name = "METHOD")]
+    calibrate: Option<CalibrationMethod>,
     /// Results of other tasks, to which calibrations are fitted instead; tasks that are measured are left out of them.
     /// Can be given several times.
     #[arg(long, value_name = "FILE", requires = "calibrate")]
@@ -104,30 +93,20 @@ impl AnalysisArgs {
         AnalysisOptions {
             tau: self.tau,
             percentiles: self.percentiles.clone(),
-            population: match self.population {
-                Of::Attempted => Population::Attempted,
-                Of::All => Population::All,
-            },
+            population: self.population,
             max_k: self.max_k,
             table_ks: self.k.clone(),
-            beyond: match self.beyond {
-                Beyond::Clamp => BeyondRuns::Clamp,
-                Beyond::Exclude => BeyondRuns::Exclude,
-                Beyond::Error => BeyondRuns::Error,
-            },
+            beyond: self.beyond,
             rule: LowConfidenceRule {
                 max_confidence: self.low_confidence,
                 longer_than: self.longer_than,
             },
-            resamples: self.resamples,
+            resamples: self.resampling.resamples,
             seed: self.seed,
             bins: self.bins,
             target_precision: self.target,
             value: self.value,
-            calibrate: self.calibrate.map(|method| match method {
-                Calibrate::Platt => CalibrationMethod::Platt,
-                Calibrate::Isotonic => CalibrationMethod::Isotonic,
-            }),
+            calibrate: self.calibrate,
             cascade_step: self.cascade_curve.then_some(self.cascade_step),
         }
     }
@@ -175,17 +154,14 @@ pub(super) struct MetricsArgs {
     /// read as one. NAME=FILE are those of one of several judges, such as models, which are compared.
     #[arg(value_name = "RESULTS", required_unless_present = "check")]
     results: Vec<PathBuf>,
-    /// The folder of an evaluation, `logs/run_evaluation/<run id>`: its verdicts say which patches resolve
-    /// their task, and which tests pass. Can be given several times.
-    #[arg(long = "evaluation", value_name = "DIR")]
-    evaluations: Vec<PathBuf>,
+    #[command(flatten)]
+    verdicts: VerdictArgs,
     /// Compare files of stored values with what is computed here; a difference is an error.
     #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with = "results")]
     check: Vec<PathBuf>,
     #[command(flatten)]
     analysis: AnalysisArgs,
-    /// How to print the result; text is Markdown.
-    #[arg(long, value_enum, default_value_t)]
+    #[command(flatten)]
     format: Format,
 }
 
@@ -202,10 +178,8 @@ pub(super) struct ReportArgs {
     /// read as one. NAME=FILE are those of one of several judges, such as models, which are compared.
     #[arg(long, value_name = "RESULTS", num_args = 1..)]
     policies: Vec<PathBuf>,
-    /// The folder of an evaluation, `logs/run_evaluation/<run id>`: its verdicts say which patches resolve
-    /// their task, and which tests pass. Can be given several times.
-    #[arg(long = "evaluation", value_name = "DIR")]
-    evaluations: Vec<PathBuf>,
+    #[command(flatten)]
+    verdicts: VerdictArgs,
     /// The page to write.
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
@@ -214,27 +188,20 @@ pub(super) struct ReportArgs {
     title: String,
     #[command(flatten)]
     analysis: AnalysisArgs,
-    /// How to print what was written.
-    #[arg(long, value_enum, default_value_t)]
+    #[command(flatten)]
     format: Format,
 }
 
 pub(super) fn metrics(args: &MetricsArgs) -> Result<u8, Error> {
     if !args.check.is_empty() {
         let checked: Vec<CheckedFile> = args.check.iter().map(|path| check_file(path)).collect();
-        match args.format {
-            Format::Json => output::json(&checked)?,
-            Format::Text => output::print(&checked_text(&checked))?,
-        }
+        args.format.show(&checked, || checked_text(&checked))?;
         let agree = checked.iter().all(|file| file.agrees);
         return Ok(if agree { DONE } else { ERROR });
     }
-    let input = measured(&args.results, &args.evaluations, &args.analysis);
+    let input = measured(&args.results, &args.verdicts.evaluations, &args.analysis);
     let analysis = measure(&input, &args.analysis.options())?;
-    match args.format {
-        Format::Json => output::json(&analysis)?,
-        Format::Text => output::print(&analysis.to_markdown())?,
-    }
+    args.format.show(&analysis, || analysis.to_markdown())?;
     Ok(DONE)
 }
 
@@ -266,10 +233,9 @@ fn page(input: &Path, args: &ReportArgs) -> Result<u8, Error> {
     }
     let kind = write_page(input, args.kind, &args.out)?;
     let out = args.out.display().to_string();
-    match args.format {
-        Format::Json => output::json(&Written { report: &out, kind })?,
-        Format::Text => output::print(&format!("wrote {out}: {kind}\n"))?,
-    }
+    let written = Written { report: &out, kind };
+    args.format
+        .show(&written, || format!("wrote {out}: {kind}\n"))?;
     Ok(DONE)
 }
 
@@ -285,27 +251,25 @@ pub(super) fn report(args: &ReportArgs) -> Result<u8, Error> {
         return page(input, args);
     }
     let options = args.analysis.options();
-    let input = measured(&args.policies, &args.evaluations, &args.analysis);
+    let input = measured(&args.policies, &args.verdicts.evaluations, &args.analysis);
     let analysis = report_policies(&input, &options, &args.title, &args.out)?;
     let out = args.out.display().to_string();
-    match args.format {
-        Format::Json => output::json(&Written {
-            report: &out,
-            lines: analysis.lines,
-            instances: analysis.instances,
-            notes: &analysis.notes,
-        })?,
-        Format::Text => {
-            let mut text = format!(
-                "wrote {out}: {} lines, {} tasks\n",
-                analysis.lines, analysis.instances
-            );
-            for note in &analysis.notes {
-                let _ = writeln!(text, "note: {note}");
-            }
-            output::print(&text)?;
+    let written = Written {
+        report: &out,
+        lines: analysis.lines,
+        instances: analysis.instances,
+        notes: &analysis.notes,
+    };
+    args.format.show(&written, || {
+        let mut text = format!(
+            "wrote {out}: {} lines, {} tasks\n",
+            analysis.lines, analysis.instances
+        );
+        for note in &analysis.notes {
+            let _ = writeln!(text, "note: {note}");
         }
-    }
+        text
+    })?;
     Ok(DONE)
 }
 

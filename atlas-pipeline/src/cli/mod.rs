@@ -45,9 +45,9 @@ use atlas_pipeline::{
 };
 #[cfg(feature = "mcp")]
 use atlas_pipeline::{McpOptions, serve_mcp};
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, Parser, Subcommand};
 use runtime::with_runtime;
-use shared::ConfigArgs;
+use shared::{BuilderArgs, ConfigArgs, Format};
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -64,15 +64,6 @@ struct Cli {
     verbose: u8,
     #[command(subcommand)]
     command: Command,
-}
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-enum Format {
-    /// For people.
-    #[default]
-    Text,
-    /// One JSON document on standard output.
-    Json,
 }
 
 #[derive(Debug, Subcommand)]
@@ -110,7 +101,7 @@ enum Command {
     /// Serve instances as environments for reinforcement learning, over HTTP.
     Serve(Box<serve::ServeArgs>),
     /// Grade stored logs again, by any rules, without any engine.
-    Regrade(eval::RegradeArgs),
+    Regrade(Box<eval::RegradeArgs>),
     /// Write a dataset in another schema of the field.
     Convert(dataset::ConvertArgs),
     /// Look for faults in a dataset's rows.
@@ -171,36 +162,30 @@ enum Command {
     Sweep(SweepArgs),
 }
 
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 struct CommitArgs {
     /// A clone on this machine, or an address to clone from.
     #[arg(long, value_name = "PATH|URL")]
     repo: String,
-    /// The commit that the environment is for.
+    /// The commit that the pull request starts from, or that the environment is for.
     #[arg(long, value_name = "SHA", required_unless_present = "pr")]
     base: Option<String>,
-    /// The pull request's last commit: dependencies that it adds are fetched too.
+    /// The pull request's last commit.
     #[arg(long, value_name = "SHA", requires = "base")]
     head: Option<String>,
     /// The pull request's number, found in the clone's refs or history.
     #[arg(long, value_name = "N", conflicts_with_all = ["base", "head"])]
     pr: Option<u64>,
-    #[command(flatten)]
-    config: ConfigArgs,
-    /// How to print the result.
-    #[arg(long, value_enum, default_value_t)]
-    format: Format,
 }
 
 impl CommitArgs {
-    fn options(self) -> Result<EnvironmentOptions, Error> {
-        Ok(EnvironmentOptions {
+    fn options(self) -> EnvironmentOptions {
+        EnvironmentOptions {
             base: self.base,
             head: self.head,
             pull_request: self.pr,
-            config: self.config.read()?,
             ..EnvironmentOptions::new(self.repo)
-        })
+        }
     }
 }
 
@@ -208,34 +193,29 @@ impl CommitArgs {
 struct PlanArgs {
     #[command(flatten)]
     commit: CommitArgs,
+    #[command(flatten)]
+    config: ConfigArgs,
+    #[command(flatten)]
+    format: Format,
 }
 
 #[derive(Debug, Args)]
 struct BuildArgs {
     #[command(flatten)]
     commit: CommitArgs,
-    /// Where to build and run: auto, docker or local.
-    #[arg(long, default_value = "auto")]
-    engine: EngineChoice,
+    #[command(flatten)]
+    builder: BuilderArgs,
     /// Where plan, Dockerfile, lock and log go.
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
-    /// A model that is asked where rules cannot mend a plan, and for a parser where none is known: a name from `[models]` of the configuration,
-    /// PROVIDER:MODEL, an address, replay:FILE or scripted:FILE.
-    #[arg(long, value_name = "MODEL")]
-    model: Option<String>,
-    /// Refuse a base image other than the planned one [default: the nearest version that can be had].
-    #[arg(long)]
-    exact: bool,
-    /// Run the repository's code even where nothing keeps it apart from this machine.
-    #[arg(long)]
-    trust: bool,
+    #[command(flatten)]
+    format: Format,
 }
 
 #[cfg(feature = "mcp")]
 #[derive(Debug, Args)]
 struct McpArgs {
-    /// A clone on this machine, or an address to clone from.
+    /// The repository that clients see: a clone on this machine, or an address to clone from.
     #[arg(long, value_name = "PATH|URL")]
     repo: String,
     /// The commit that clients see; nothing younger is shown.
@@ -259,8 +239,7 @@ struct HintArgs {
     /// The test command, a hint for auto.
     #[arg(long)]
     command: Option<String>,
-    /// How to print the result.
-    #[arg(long, value_enum, default_value_t)]
+    #[command(flatten)]
     format: Format,
 }
 
@@ -315,8 +294,7 @@ struct FailuresArgs {
     /// Output folders of `atlas make` and `atlas build`, or their failures.jsonl.
     #[arg(value_name = "PLACE", required = true)]
     places: Vec<PathBuf>,
-    /// How to print the result.
-    #[arg(long, value_enum, default_value_t)]
+    #[command(flatten)]
     format: Format,
 }
 
@@ -324,14 +302,13 @@ struct FailuresArgs {
 struct DoctorArgs {
     #[command(flatten)]
     config: ConfigArgs,
-    /// How to print the result.
-    #[arg(long, value_enum, default_value_t)]
+    #[command(flatten)]
     format: Format,
 }
 
 #[derive(Debug, Args)]
 struct DemoArgs {
-    /// Where everything goes.
+    /// The folder that is made.
     #[arg(long, value_name = "DIR", default_value = "atlas-demo")]
     out: PathBuf,
     /// Where the tests run: auto, docker or local.
@@ -340,8 +317,7 @@ struct DemoArgs {
     /// Use the small repository inside this program and no package registry.
     #[arg(long)]
     offline: bool,
-    /// How to print the result.
-    #[arg(long, value_enum, default_value_t)]
+    #[command(flatten)]
     format: Format,
 }
 
@@ -349,8 +325,7 @@ struct DemoArgs {
 struct SweepArgs {
     #[command(flatten)]
     config: ConfigArgs,
-    /// How to print the result.
-    #[arg(long, value_enum, default_value_t)]
+    #[command(flatten)]
     format: Format,
 }
 
@@ -402,7 +377,9 @@ fn dispatch(command: Command) -> Result<u8, Error> {
     match command {
         Command::Parse(args) => parse_command(&args),
         Command::Classify(args) => classify_command(&args),
-        Command::Make(args) => with_runtime(|cx| async move { make::command(&cx, *args).await }),
+        Command::Make(args) => {
+            with_runtime(|cx| async move { Box::pin(make::command(&cx, *args)).await })
+        }
         Command::Run(args) => with_runtime(|cx| async move { run::run(&cx, *args).await }),
         Command::Status(args) => with_runtime(|cx| async move { run::status(&cx, args).await }),
         Command::Why(args) => run::why_command(&args),
@@ -417,7 +394,9 @@ fn dispatch(command: Command) -> Result<u8, Error> {
         }
         Command::AgentShell(args) => attempt::shell(&args),
         Command::Serve(args) => with_runtime(|cx| async move { serve::command(&cx, *args).await }),
-        Command::Eval(args) => with_runtime(|cx| async move { eval::eval(&cx, *args).await }),
+        Command::Eval(args) => {
+            with_runtime(|cx| async move { Box::pin(eval::eval(&cx, *args)).await })
+        }
         Command::Convert(args) => dataset::convert_command(&args),
         Command::Lint(args) => dataset::lint_command(&args),
         Command::Audit(args) => {
@@ -425,13 +404,15 @@ fn dispatch(command: Command) -> Result<u8, Error> {
         }
         Command::Diff(args) => dataset::diff_command(&args),
         Command::Annotate(args) => annotate::command(args),
-        Command::Publish(args) => with_runtime(|cx| async move { publish::command(&cx, *args) }),
+        Command::Publish(args) => with_runtime(|cx| async move { publish::command(&cx, &args) }),
         Command::Patch(args) => with_runtime(|_| async move { dataset::patch_command(args).await }),
         Command::Leaderboard(args) => leaderboard::command(&args),
         Command::Metrics(args) => metrics::metrics(&args),
         Command::Report(args) => metrics::report(&args),
         Command::View(args) => with_runtime(|cx| async move { view::command(&cx, args).await }),
-        Command::Regrade(args) => with_runtime(|cx| async move { eval::again(&cx, args).await }),
+        Command::Regrade(args) => {
+            with_runtime(|cx| async move { Box::pin(eval::again(&cx, *args)).await })
+        }
         Command::Abstain(args) => {
             with_runtime(|cx| async move { judging::abstain_command(&cx, *args).await })
         }
@@ -451,24 +432,25 @@ fn dispatch(command: Command) -> Result<u8, Error> {
             with_runtime(|cx| async move { synth::command(&cx, *args).await })
         }
         Command::Plan(args) => with_runtime(|cx| async move {
-            let format = args.commit.format;
-            let report = plan(&cx, &args.commit.options()?).await?;
+            let options = EnvironmentOptions {
+                config: args.config.read()?,
+                ..args.commit.options()
+            };
+            let report = plan(&cx, &options).await?;
             cx.progress.phase("");
-            output::plan(&report, format)?;
+            args.format.show(&report, || output::plan(&report))?;
             Ok(if report.plan.is_some() { DONE } else { NO })
         }),
         Command::Build(args) => with_runtime(|cx| async move {
-            let format = args.commit.format;
-            let mut options = EnvironmentOptions {
-                engine: args.engine,
-                trust: args.trust,
-                ..args.commit.options()?
+            let options = EnvironmentOptions {
+                config: args.builder.configuration()?,
+                engine: args.builder.place.engine,
+                trust: args.builder.place.trust,
+                ..args.commit.options()
             };
-            options.config.engine.exact |= args.exact;
-            options.config.model.name = args.model.or(options.config.model.name);
             let report = build(&cx, &options, &args.out).await?;
             cx.progress.phase("");
-            output::build(&report, format)?;
+            args.format.show(&report, || output::build(&report))?;
             let ready = report.outcome == BuildOutcome::Ready;
             Ok(if ready { DONE } else { NO })
         }),
@@ -484,19 +466,19 @@ fn dispatch(command: Command) -> Result<u8, Error> {
         Command::Demo(args) => with_runtime(|cx| async move {
             let report = demo(&cx, &args.out, args.engine, args.offline).await?;
             cx.progress.phase("");
-            output::demo(&report, args.format)?;
+            args.format.show(&report, || output::demo(&report))?;
             Ok(verdict(report.make.outcome))
         }),
         Command::Failures(args) => {
             let report = atlas_pipeline::failures(&args.places)?;
-            output::failures(&report, args.format)?;
+            args.format.show(&report, || output::failures(&report))?;
             Ok(DONE)
         }
         Command::Facts(args) => with_runtime(|_| async move { facts::command(args).await }),
         Command::Combine(args) => {
             with_runtime(|cx| async move { combine::command(&cx, *args).await })
         }
-        Command::Choose(args) => choose::command(args),
+        Command::Choose(args) => choose::command(&args),
         Command::Funnel(args) => funnel::command(&args),
         Command::JudgeBench(args) => {
             with_runtime(|cx| async move { judge_bench::command(&cx, args).await })
@@ -507,13 +489,13 @@ fn dispatch(command: Command) -> Result<u8, Error> {
         }
         Command::Doctor(args) => with_runtime(|_| async move {
             let report = doctor(&args.config.read()?).await;
-            output::doctor(&report, args.format)?;
+            args.format.show(&report, || output::doctor(&report))?;
             Ok(if report.ready { DONE } else { NO })
         }),
         Command::Images(args) => with_runtime(|cx| async move { images::images(&cx, args).await }),
         Command::Sweep(args) => with_runtime(|_| async move {
             let removed = sweep(&args.config.read()?).await?;
-            output::sweep(&removed, args.format)?;
+            args.format.show(&removed, || output::sweep(&removed))?;
             Ok(DONE)
         }),
     }
@@ -542,7 +524,8 @@ fn parse_command(args: &ParseArgs) -> Result<u8, Error> {
         detection,
         ..report
     };
-    output::parse(&report, args.hints.format)?;
+    let format = args.hints.format;
+    format.show(&report, || output::parse(&report))?;
     Ok(DONE)
 }
 
@@ -554,6 +537,7 @@ fn classify_command(args: &ClassifyArgs) -> Result<u8, Error> {
         args.test_patch.as_deref(),
         args.gold_patch.as_deref(),
     )?;
-    output::classification(&found, args.hints.format)?;
+    let format = args.hints.format;
+    format.show(&found, || output::classification(&found))?;
     Ok(verdict(found.outcome.into()))
 }

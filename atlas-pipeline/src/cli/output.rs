@@ -1,6 +1,7 @@
 //! Reports as text for people or JSON for programs.
 
-use super::{Format, document};
+use super::document;
+use super::shared::Format;
 use atlas_core::{Error, ErrorKind, Evidence, TestStatus};
 use atlas_oracle::Classification;
 use atlas_parsers::{About, BUILTIN};
@@ -81,16 +82,9 @@ pub(crate) fn error(why: &Error) {
     let _ = writeln!(std::io::stderr(), "atlas: error: {text}");
 }
 
-pub(crate) fn parse(report: &ParseReport<'_>, format: Format) -> Result<(), Error> {
-    if format == Format::Json {
-        return json(report);
-    }
-    print(&parse_text(report))
-}
-
 /// A parsed log for a person: the tests, those that matter most last, then what is to be said of the
 /// run as a whole.
-fn parse_text(report: &ParseReport<'_>) -> String {
+pub(crate) fn parse(report: &ParseReport<'_>) -> String {
     let mut text = String::new();
     let mut rows: Vec<(TestStatus, &str)> = report
         .tests
@@ -217,9 +211,10 @@ pub(crate) fn parsers(format: Format) -> Result<(), Error> {
             about: runner.about(),
         })
         .collect();
-    if format == Format::Json {
-        return json(&listed);
-    }
+    format.show(&listed, || parser_list(&listed))
+}
+
+fn parser_list(listed: &[Listed]) -> String {
     let mut text = String::new();
     for Listed { id, about } in listed {
         let languages = if about.languages.is_empty() {
@@ -237,13 +232,10 @@ pub(crate) fn parsers(format: Format) -> Result<(), Error> {
     text.push_str(
         "\nEach id is also known as parse_log_ID. Several runners in one log: ID+ID, or auto.\n",
     );
-    print(&text)
+    text
 }
 
-pub(crate) fn classification(found: &Classification, format: Format) -> Result<(), Error> {
-    if format == Format::Json {
-        return json(found);
-    }
+pub(crate) fn classification(found: &Classification) -> String {
     let mut text = format!("{:?}: {}\n", found.outcome, found.reason);
     list(&mut text, "FAIL_TO_PASS", &found.fail_to_pass);
     list(&mut text, "PASS_TO_PASS", &found.pass_to_pass);
@@ -253,7 +245,7 @@ pub(crate) fn classification(found: &Classification, format: Format) -> Result<(
     for warning in &found.warnings {
         let _ = writeln!(text, "warning: {warning}");
     }
-    print(&text)
+    text
 }
 
 fn list(text: &mut String, name: &str, ids: &[String]) {
@@ -267,10 +259,7 @@ fn list(text: &mut String, name: &str, ids: &[String]) {
     }
 }
 
-pub(crate) fn make(report: &MakeReport, format: Format) -> Result<(), Error> {
-    if format == Format::Json {
-        return json(report);
-    }
+pub(crate) fn make(report: &MakeReport) -> String {
     let mut text = String::new();
     let word = if report.outcome == MakeOutcome::Instance {
         "accepted"
@@ -323,7 +312,7 @@ pub(crate) fn make(report: &MakeReport, format: Format) -> Result<(), Error> {
     if let Some(row) = &report.row {
         let _ = writeln!(text, "row: {}", row.display());
     }
-    print(&text)
+    text
 }
 
 fn second_witness(text: &mut String, found: &SecondWitness) {
@@ -354,10 +343,7 @@ fn proofs(text: &mut String, evidence: &[Evidence]) {
     }
 }
 
-pub(crate) fn plan(report: &PlanReport, format: Format) -> Result<(), Error> {
-    if format == Format::Json {
-        return json(report);
-    }
+pub(crate) fn plan(report: &PlanReport) -> String {
     let mut text = format!("{} at {}", report.repository, report.base.short());
     if let Some(reason) = &report.reason {
         let _ = writeln!(text, ": no plan: {reason}");
@@ -405,13 +391,10 @@ pub(crate) fn plan(report: &PlanReport, format: Format) -> Result<(), Error> {
     if let Some(dockerfile) = &report.dockerfile {
         let _ = write!(text, "\n{dockerfile}");
     }
-    print(&text)
+    text
 }
 
-pub(crate) fn failures(report: &FailureReport, format: Format) -> Result<(), Error> {
-    if format == Format::Json {
-        return json(report);
-    }
+pub(crate) fn failures(report: &FailureReport) -> String {
     let mut text = String::new();
     for weight in &report.classes {
         let by: Vec<String> = weight
@@ -448,13 +431,10 @@ pub(crate) fn failures(report: &FailureReport, format: Format) -> Result<(), Err
     if report.classes.is_empty() {
         text.push_str("no environment failed\n");
     }
-    print(&text)
+    text
 }
 
-pub(crate) fn build(report: &BuildReport, format: Format) -> Result<(), Error> {
-    if format == Format::Json {
-        return json(report);
-    }
+pub(crate) fn build(report: &BuildReport) -> String {
     let verdict = match report.outcome {
         BuildOutcome::Ready => "ready",
         BuildOutcome::NotBuildable => "not buildable",
@@ -490,13 +470,10 @@ pub(crate) fn build(report: &BuildReport, format: Format) -> Result<(), Error> {
         report.engine,
         report.artefacts.display()
     );
-    print(&text)
+    text
 }
 
-pub(crate) fn demo(report: &DemoReport, format: Format) -> Result<(), Error> {
-    if format == Format::Json {
-        return json(report);
-    }
+pub(crate) fn demo(report: &DemoReport) -> String {
     let mut text = match report.source {
         DemoSource::Registry => {
             "The pull request: what changed between yamllint 1.37.0 and 1.37.1, \
@@ -513,13 +490,13 @@ pub(crate) fn demo(report: &DemoReport, format: Format) -> Result<(), Error> {
         ),
     };
     text.push('\n');
-    print(&text)?;
-    make(&report.make, Format::Text)?;
+    text.push_str(&make(&report.make));
     if report.make.outcome != MakeOutcome::Instance {
-        return Ok(());
+        return text;
     }
     let folder = report.make.artefacts.display();
-    print(&format!(
+    let _ = write!(
+        text,
         "\nWhat happened: the tests ran three times: as they were (Base), with the pull request's new \
          tests (Before), and with its solution too (After). The tests under FAIL_TO_PASS ({}) fail \
          without the solution and pass with it, so they define the task; those under PASS_TO_PASS \
@@ -528,13 +505,11 @@ pub(crate) fn demo(report: &DemoReport, format: Format) -> Result<(), Error> {
          every state), {folder}/base.log, before.log, after.log (what the runner printed).\n",
         report.make.fail_to_pass.len(),
         report.make.pass_to_pass.len(),
-    ))
+    );
+    text
 }
 
-pub(crate) fn doctor(report: &DoctorReport, format: Format) -> Result<(), Error> {
-    if format == Format::Json {
-        return json(report);
-    }
+pub(crate) fn doctor(report: &DoctorReport) -> String {
     let mut text = format!("atlas {}\n", report.version);
     for (tool, version) in &report.status.tools {
         let version = version.as_deref().unwrap_or("not found");
@@ -544,18 +519,15 @@ pub(crate) fn doctor(report: &DoctorReport, format: Format) -> Result<(), Error>
         let mark = if ability.works { "yes" } else { "no " };
         let _ = writeln!(text, "{mark}  {}: {}", ability.what, ability.note);
     }
-    print(&text)
+    text
 }
 
-pub(crate) fn sweep(removed: &[String], format: Format) -> Result<(), Error> {
-    if format == Format::Json {
-        return json(&removed);
-    }
+pub(crate) fn sweep(removed: &[String]) -> String {
     if removed.is_empty() {
-        return print("nothing was left behind\n");
+        return "nothing was left behind\n".to_owned();
     }
-    print(&removed.iter().fold(String::new(), |mut text, what| {
+    removed.iter().fold(String::new(), |mut text, what| {
         let _ = writeln!(text, "removed {what}");
         text
-    }))
+    })
 }

@@ -1,12 +1,11 @@
 //! `atlas judge` and `atlas hints`.
 
 use super::attempts::{self, AttemptArgs};
-use super::judging::{ModelArgs, finish, paying, prompts, run_text};
+use super::judging::{FormAskArgs, ModelArgs, finish, paying, prompts, run_text};
 use super::shared::DatasetArgs;
 use super::{DONE, NO, dry_run, output};
 use atlas_core::{Error, ErrorKind, RunContext};
 use atlas_judge::alignment::{AlignmentOptions, QualityRule};
-use atlas_judge::answer::AskOptions;
 use atlas_judge::classes::ClassOptions;
 use atlas_judge::hints::HintOptions;
 use atlas_pipeline::{
@@ -20,32 +19,10 @@ use std::path::PathBuf;
 pub(super) struct RowArgs {
     #[command(flatten)]
     pub(super) set: DatasetArgs,
-    /// Most tokens of an answer.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    max_tokens: Option<u32>,
-    /// Samples where the model gives no log-probabilities, for how sure it is; 0 takes none.
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    samples: u32,
-    /// How often the model is asked again after an answer that cannot be used.
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    pub(super) ask_again: u32,
-    /// Most characters of a text within an answer, and then twelve entries of a list, for servers whose schemas may say
-    /// so.
-    #[arg(long, value_name = "N")]
-    max_text: Option<u32>,
+    #[command(flatten)]
+    pub(super) ask: FormAskArgs,
     #[command(flatten)]
     pub(super) model: ModelArgs,
-}
-
-impl RowArgs {
-    pub(super) fn ask(&self, ask: &AskOptions) -> AskOptions {
-        AskOptions {
-            max_tokens: self.max_tokens.unwrap_or(ask.max_tokens),
-            samples: self.samples,
-            max_text: self.max_text,
-            ..ask.clone()
-        }
-    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -117,8 +94,8 @@ pub(super) async fn judge_command(cx: &RunContext, args: JudgeArgs) -> Result<u8
         Question::Alignment => {
             let defaults = AlignmentOptions::default();
             RowQuestion::Alignment(AlignmentOptions {
-                ask: args.rows.ask(&defaults.ask),
-                ask_again: args.rows.ask_again,
+                ask: args.rows.ask.options(&defaults.ask),
+                ask_again: args.rows.ask.ask_again,
                 quality: QualityRule {
                     high_up_to: args.high_up_to,
                     medium_up_to: args.medium_up_to,
@@ -129,8 +106,8 @@ pub(super) async fn judge_command(cx: &RunContext, args: JudgeArgs) -> Result<u8
         Question::Classes => {
             let defaults = ClassOptions::default();
             RowQuestion::Classes(ClassOptions {
-                ask: args.rows.ask(&defaults.ask),
-                ask_again: args.rows.ask_again,
+                ask: args.rows.ask.options(&defaults.ask),
+                ask_again: args.rows.ask.ask_again,
                 ..ClassOptions::default()
             })
         }
@@ -150,8 +127,8 @@ pub(super) async fn hints_command(cx: &RunContext, args: HintsArgs) -> Result<u8
     }
     let question = RowQuestion::Hints {
         options: HintOptions {
-            ask: args.rows.ask(&defaults.ask),
-            ask_again: args.rows.ask_again,
+            ask: args.rows.ask.options(&defaults.ask),
+            ask_again: args.rows.ask.ask_again,
             always_ask: args.always_ask,
             ..HintOptions::default()
         },
@@ -170,10 +147,10 @@ async fn run(
     let rehearsal = args.model.rehearsal_of_one()?;
     let options = RowJudgeOptions {
         dataset: args.set.dataset,
-        instances: args.set.instance_ids,
+        instances: args.set.only.instance_ids,
         question,
         out: dry_run::out(rehearsal.as_ref(), args.model.out.as_ref()),
-        jobs: args.model.jobs,
+        jobs: args.model.jobs.jobs,
     };
     if args.model.show_prompt {
         return prompts(&row_prompts(&options).await?, args.model.format);

@@ -1,7 +1,7 @@
 //! `atlas run`, `atlas status` and `atlas why`.
 
 use super::images::people;
-use super::output::{json, print};
+use super::output::print;
 use super::run_progress;
 use super::shared::ConfigArgs;
 use super::{DONE, ERROR, Format, NO};
@@ -47,8 +47,7 @@ pub(super) struct RunArgs {
     /// Start nothing more when models cost so much, earlier calls included; `[run] money` of the configuration.
     #[arg(long, value_name = "AMOUNT")]
     money: Option<f64>,
-    /// How to print the result.
-    #[arg(long, value_enum, default_value_t)]
+    #[command(flatten)]
     format: Format,
 }
 
@@ -59,8 +58,7 @@ pub(super) struct StatusArgs {
     /// Look again every two seconds until stopped; with `--format json` a document a line.
     #[arg(long)]
     watch: bool,
-    /// How to print the result.
-    #[arg(long, value_enum, default_value_t)]
+    #[command(flatten)]
     format: Format,
 }
 
@@ -71,8 +69,7 @@ pub(super) struct WhyArgs {
     id: String,
     #[command(flatten)]
     config: ConfigArgs,
-    /// How to print the result.
-    #[arg(long, value_enum, default_value_t)]
+    #[command(flatten)]
     format: Format,
 }
 
@@ -96,20 +93,14 @@ pub(super) async fn run(cx: &RunContext, args: RunArgs) -> Result<u8, Error> {
     let stages = standard_stages(&config).await?;
     if args.dry_run {
         let estimate = estimate_pipeline(cx, &config, &options, &stages).await?;
-        match args.format {
-            Format::Json => json(&estimate)?,
-            Format::Text => print(&estimated(&estimate))?,
-        }
+        args.format.show(&estimate, || estimated(&estimate))?;
         return Ok(DONE);
     }
     let listener = run_progress::listener();
     let report = run_pipeline(cx, &config, &options, &stages, Arc::clone(&listener) as _).await;
     listener.finish();
     let report = report?;
-    match args.format {
-        Format::Json => json(&report)?,
-        Format::Text => print(&ran(&report))?,
-    }
+    args.format.show(&report, || ran(&report))?;
     let run = &report.run;
     let failed = run.status.stages.iter().any(|stage| stage.failed > 0);
     Ok(match run.ended {
@@ -123,20 +114,16 @@ pub(super) async fn status(cx: &RunContext, args: StatusArgs) -> Result<u8, Erro
     let config = args.config.read()?;
     loop {
         let status = run_status(&config.run.folder)?;
-        match (args.format, args.watch) {
-            (Format::Json, false) => json(&status)?,
-            (Format::Json, true) => {
-                let line = serde_json::to_string(&status).map_err(|why| {
-                    Error::new(ErrorKind::Internal, "write", "the status").with_source(why)
-                })?;
-                print(&format!("{line}\n"))?;
+        if args.format.is_json() && args.watch {
+            let line = serde_json::to_string(&status).map_err(|why| {
+                Error::new(ErrorKind::Internal, "write", "the status").with_source(why)
+            })?;
+            print(&format!("{line}\n"))?;
+        } else {
+            if args.watch && std::io::stdout().is_terminal() {
+                print("\x1b[H\x1b[2J")?;
             }
-            (Format::Text, watch) => {
-                if watch && std::io::stdout().is_terminal() {
-                    print("\x1b[H\x1b[2J")?;
-                }
-                print(&standing(&status))?;
-            }
+            args.format.show(&status, || standing(&status))?;
         }
         if !args.watch {
             return Ok(DONE);
@@ -151,10 +138,7 @@ pub(super) async fn status(cx: &RunContext, args: StatusArgs) -> Result<u8, Erro
 pub(super) fn why_command(args: &WhyArgs) -> Result<u8, Error> {
     let config = args.config.read()?;
     let story = why(&config.run.folder, &args.id)?;
-    match args.format {
-        Format::Json => json(&story)?,
-        Format::Text => print(&told(&story))?,
-    }
+    args.format.show(&story, || told(&story))?;
     Ok(DONE)
 }
 

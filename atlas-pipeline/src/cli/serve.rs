@@ -1,8 +1,8 @@
 //! `atlas serve`.
 
-use super::shared::EngineArgs;
-use super::{DONE, Format, output};
-use atlas_core::{Error, ErrorKind, InstanceId, RunContext};
+use super::shared::{EvaluationArgs, InstanceArgs};
+use super::{DONE, Format};
+use atlas_core::{Error, ErrorKind, RunContext};
 use atlas_judge::critic::CriticOptions;
 use atlas_pipeline::{EvalOptions, ModelSession, PredictionSource, ServeCritic, serve};
 use atlas_serve::{RewardKind, Secret, ServeOptions};
@@ -39,26 +39,14 @@ pub(super) struct ServeArgs {
     critic_budget: Option<String>,
     #[command(flatten)]
     bounds: BoundsArgs,
-    /// Only these instances.
-    #[arg(long, value_name = "ID", num_args = 1.., value_delimiter = ',')]
-    instance_ids: Vec<InstanceId>,
     #[command(flatten)]
-    place: EngineArgs,
-    /// Most seconds of one run of the tests [default: limits.seconds of the configuration].
-    #[arg(long, value_name = "S", value_parser = clap::value_parser!(u64).range(1..))]
-    timeout: Option<u64>,
-    /// A clone, or a folder of clones named `owner__name`, `owner/name` or `name`, for rows without an
-    /// image.
-    #[arg(long, value_name = "DIR")]
-    repos: Option<PathBuf>,
+    only: InstanceArgs,
+    #[command(flatten)]
+    runs: EvaluationArgs,
     /// Leave out the canary tests and the gold patch's run that shows them to work.
     #[arg(long)]
     no_canaries: bool,
-    /// Where results are kept by content [default: the user's cache folder].
-    #[arg(long, value_name = "DIR")]
-    results: Option<PathBuf>,
-    /// How to print the address.
-    #[arg(long, value_enum, default_value_t)]
+    #[command(flatten)]
     format: Format,
 }
 
@@ -139,30 +127,24 @@ pub(super) async fn command(cx: &RunContext, args: ServeArgs) -> Result<u8, Erro
         drain_time: Duration::from_secs(bounds.drain_seconds),
         ..ServeOptions::new(&args.folder)
     };
-    let config = args.place.config.read()?;
+    let eval = args.runs.of(EvalOptions {
+        instances: args.only.instance_ids,
+        out: args.folder,
+        canaries: !args.no_canaries,
+        ..EvalOptions::new(args.dataset, PredictionSource::Null, "serve")
+    })?;
     let critic = args.critic.as_deref().map(|model| {
-        let session = ModelSession::open(model, args.critic_budget.as_deref(), &config)?;
+        let session = ModelSession::open(model, args.critic_budget.as_deref(), &eval.config)?;
         Ok::<_, Error>(ServeCritic {
             session,
             options: CriticOptions::default(),
         })
     });
     let critic = critic.transpose()?;
-    let eval = EvalOptions {
-        instances: args.instance_ids,
-        engine: args.place.engine,
-        timeout: args.timeout,
-        out: args.folder,
-        repos: args.repos,
-        canaries: !args.no_canaries,
-        results: args.results,
-        config,
-        trust: args.place.trust,
-        ..EvalOptions::new(args.dataset, PredictionSource::Null, "serve")
-    };
-    let ready = |address| match args.format {
-        Format::Json => output::json(&serde_json::json!({ "address": address })),
-        Format::Text => output::print(&format!("http://{address}/\nCtrl-C ends it.\n")),
+    let ready = |address| {
+        let told = serde_json::json!({ "address": address });
+        let text = || format!("http://{address}/\nCtrl-C ends it.\n");
+        args.format.show(&told, text)
     };
     Box::pin(serve(cx, eval, options, critic, ready)).await?;
     Ok(DONE)

@@ -1,13 +1,14 @@
 //! `atlas source`.
 
 use super::shared::ConfigArgs;
-use super::{DONE, Format, output};
+use super::{DONE, Format};
+use crate::words::word;
 use atlas_core::{Error, ErrorKind, RunContext};
 use atlas_pipeline::source::{FilterConfig, FilterFunnel, FilterPreset, UnknownFacts};
 use atlas_pipeline::{
     CloneSource, SourceConfig, SourceReport, filter_candidates, source_candidates,
 };
-use clap::{Args, ValueEnum};
+use clap::Args;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
@@ -44,9 +45,10 @@ pub(super) struct SourceArgs {
     /// Filter a file of pull requests that were sourced before; nobody is asked.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["clones", "github", "gitlab", "archives"])]
     sourced: Option<PathBuf>,
-    /// The filters of a paper, in the place of the configuration's.
-    #[arg(long, value_enum)]
-    preset: Option<Preset>,
+    /// The filters of a paper, in the place of the configuration's: stars, a test framework, lines of code, an issue and
+    /// tests (paper 001); one issue, no screenshots, small changes of code (paper 002, appendix A).
+    #[arg(long, value_parser = word::<FilterPreset>())]
+    preset: Option<FilterPreset>,
     /// Drop pull requests of which a filter cannot tell [default: keep them].
     #[arg(long)]
     drop_unknown: bool,
@@ -55,28 +57,14 @@ pub(super) struct SourceArgs {
     /// The file with the candidates, one a line.
     #[arg(long, value_name = "FILE.jsonl")]
     out: PathBuf,
-    /// How to print the result.
-    #[arg(long, value_enum, default_value_t)]
+    #[command(flatten)]
     format: Format,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum Preset {
-    /// Paper 001: stars, a test framework, lines of code, an issue, tests.
-    #[value(name = "paper-001")]
-    Paper001,
-    /// Paper 002, appendix A: one issue, no screenshots, small changes of code.
-    #[value(name = "paper-002-industrial")]
-    Paper002Industrial,
 }
 
 pub(super) async fn command(cx: &RunContext, args: SourceArgs) -> Result<u8, Error> {
     let mut settings = args.config.read()?.source;
     if let Some(preset) = args.preset {
-        settings.filters = FilterConfig::preset(match preset {
-            Preset::Paper001 => FilterPreset::Paper001,
-            Preset::Paper002Industrial => FilterPreset::Paper002Industrial,
-        });
+        settings.filters = FilterConfig::preset(preset);
     }
     if args.drop_unknown {
         settings.filters.unknown = UnknownFacts::Drop;
@@ -84,10 +72,7 @@ pub(super) async fn command(cx: &RunContext, args: SourceArgs) -> Result<u8, Err
     if let Some(file) = &args.sourced {
         let funnel = filter_candidates(cx, file, &settings.filters, &args.out)?;
         cx.progress.phase("");
-        match args.format {
-            Format::Json => output::json(&funnel)?,
-            Format::Text => output::print(&funnel_text(&funnel))?,
-        }
+        args.format.show(&funnel, || funnel_text(&funnel))?;
         return Ok(DONE);
     }
     let (out, format) = (args.out.clone(), args.format);
@@ -95,10 +80,7 @@ pub(super) async fn command(cx: &RunContext, args: SourceArgs) -> Result<u8, Err
     let hosts = settings.hosts().await?;
     let report = source_candidates(cx, &hosts, &settings.filters, &out).await?;
     cx.progress.phase("");
-    match format {
-        Format::Json => output::json(&report)?,
-        Format::Text => output::print(&text(&report))?,
-    }
+    format.show(&report, || text(&report))?;
     Ok(DONE)
 }
 

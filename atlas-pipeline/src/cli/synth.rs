@@ -1,18 +1,20 @@
 //! `atlas synth-parser`.
 
-use super::shared::ConfigArgs;
+use super::shared::{BudgetArgs, EngineArgs};
 use super::{DONE, Format, NO, output};
 use atlas_core::{Error, ErrorKind, Role, RunContext};
 use atlas_parsers::{Certificate, Decision, Form};
 use atlas_pipeline::{
-    CertifyParserOptions, EngineChoice, ModelSession, SynthParserOptions, SynthParserOutcome,
-    SynthParserReport, certify_parser, synth_parser, synth_question,
+    CertifyParserOptions, ModelSession, SynthParserOptions, SynthParserOutcome, SynthParserReport,
+    certify_parser, synth_parser, synth_question,
 };
 use clap::Args;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
+#[command(mut_arg("engine", |engine| engine.help("Where parsers in Python run: auto, docker or local")))]
+#[command(mut_arg("trust", |trust| trust.help("Run parsers in Python even where nothing keeps them apart from this machine")))]
 pub(super) struct SynthParserArgs {
     /// Logs of one runner, best with passed, failed and skipped tests.
     #[arg(
@@ -47,9 +49,8 @@ pub(super) struct SynthParserArgs {
     /// scripted:FILE.
     #[arg(long, required_unless_present_any = ["certify", "show_prompt"], value_name = "MODEL")]
     model: Option<String>,
-    /// What this run may spend, such as calls=100,tokens=2M,money=1.50,time=10m; any of them.
-    #[arg(long, value_name = "LIMITS")]
-    budget: Option<String>,
+    #[command(flatten)]
+    spending: BudgetArgs,
     /// Where the parser goes.
     #[arg(long, value_name = "FILE.json")]
     out: Option<PathBuf>,
@@ -59,38 +60,28 @@ pub(super) struct SynthParserArgs {
     /// Make a parser even where a shipped one knows the log.
     #[arg(long)]
     anyway: bool,
-    /// Where parsers in Python run: auto, docker or local.
-    #[arg(long, default_value = "auto")]
-    engine: EngineChoice,
     #[command(flatten)]
-    config: ConfigArgs,
-    /// Run parsers in Python even where nothing keeps them apart from this machine.
-    #[arg(long)]
-    trust: bool,
-    /// How to print the result.
-    #[arg(long, value_enum, default_value_t)]
+    place: EngineArgs,
+    #[command(flatten)]
     format: Format,
 }
 
 pub(super) async fn command(cx: &RunContext, args: SynthParserArgs) -> Result<u8, Error> {
-    let config = args.config.read()?;
+    let config = args.place.config.read()?;
     if let Some(parser) = args.parser {
         let options = CertifyParserOptions {
             logs: args.certify,
             exit_codes: args.exit_code,
             truths: args.truth,
             parser,
-            engine: args.engine,
+            engine: args.place.engine,
             config,
-            trust: args.trust,
+            trust: args.place.trust,
         };
         let certificate = certify_parser(cx, &options).await?;
         cx.progress.phase("");
-        if args.format == Format::Json {
-            output::json(&certificate)?;
-        } else {
-            output::print(&certificate_text(&certificate))?;
-        }
+        args.format
+            .show(&certificate, || certificate_text(&certificate))?;
         let refused = certificate.decision == Decision::Refused;
         return Ok(if refused { NO } else { DONE });
     }
@@ -102,9 +93,9 @@ pub(super) async fn command(cx: &RunContext, args: SynthParserArgs) -> Result<u8
         tests_in_sources: args.tests_in_source,
         command: args.command,
         anyway: args.anyway,
-        engine: args.engine,
+        engine: args.place.engine,
         config,
-        trust: args.trust,
+        trust: args.place.trust,
         ..SynthParserOptions::default()
     };
     if args.show_prompt {
@@ -131,17 +122,13 @@ pub(super) async fn command(cx: &RunContext, args: SynthParserArgs) -> Result<u8
             "name one with --model",
         )
     })?;
-    let session = ModelSession::open(model, args.budget.as_deref(), &options.config)?;
+    let session = ModelSession::open(model, args.spending.budget.as_deref(), &options.config)?;
     let report = synth_parser(cx, &options, session.model()).await?;
     cx.progress.phase("");
     if let (Some(path), Some(_)) = (&args.out, &report.parser) {
         report.write_parser(path)?;
     }
-    if args.format == Format::Json {
-        output::json(&report)?;
-    } else {
-        output::print(&text(&report))?;
-    }
+    args.format.show(&report, || text(&report))?;
     let refused = report.outcome == SynthParserOutcome::Refused;
     Ok(if refused { NO } else { DONE })
 }

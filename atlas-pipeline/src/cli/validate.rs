@@ -1,58 +1,35 @@
 //! `atlas validate`.
 
-use super::shared::EngineArgs;
+use super::shared::{EngineArgs, JobsArgs};
 use super::{DONE, ERROR, Format, NO, output};
 use atlas_core::{Decision, Error, RunContext, Verdict};
-use atlas_pipeline::{GateOptions, InstanceVerdict, ValidateOptions, ValidateReport, validate};
+use atlas_pipeline::{InstanceVerdict, ValidateOptions, ValidateReport, validate};
 use clap::Args;
 use std::fmt::Write as _;
-use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 pub(super) struct ValidateArgs {
-    /// The dataset: JSON lines, or one JSON list.
-    dataset: PathBuf,
-    /// Only this instance. Can be given several times [default: all].
-    #[arg(long = "instance", value_name = "ID")]
-    instances: Vec<atlas_core::InstanceId>,
-    /// A clone, or a folder of clones named `owner__name`, `owner/name` or `name` [default: the clone
-    /// that each instance was made from].
-    #[arg(long, value_name = "DIR")]
-    repos: Option<PathBuf>,
     #[command(flatten)]
-    gates: GateOptions,
-    /// Instances that go on at once.
-    #[arg(long, short, value_name = "N", default_value_t = 1)]
-    jobs: usize,
+    options: ValidateOptions,
+    #[command(flatten)]
+    jobs: JobsArgs,
     #[command(flatten)]
     place: EngineArgs,
-    /// Where reports go [default: the dataset's folder].
-    #[arg(long, value_name = "DIR")]
-    out: Option<PathBuf>,
-    /// How to print the result.
-    #[arg(long, value_enum, default_value_t)]
+    #[command(flatten)]
     format: Format,
 }
 
 pub(super) async fn command(cx: &RunContext, args: ValidateArgs) -> Result<u8, Error> {
     let options = ValidateOptions {
-        instances: args.instances,
-        repos: args.repos,
-        gates: args.gates,
-        jobs: args.jobs,
         engine: args.place.engine,
         config: args.place.config.read()?,
-        out: args.out,
         trust: args.place.trust,
-        ..ValidateOptions::new(args.dataset)
+        jobs: args.jobs.jobs,
+        ..args.options
     };
     let report = validate(cx, &options).await?;
     cx.progress.phase("");
-    if args.format == Format::Json {
-        output::json(&report)?;
-    } else {
-        output::print(&text(&report))?;
-    }
+    args.format.show(&report, || text(&report))?;
     let passed = report.accepted + report.repaired;
     Ok(if report.errors > 0 {
         ERROR

@@ -13,11 +13,12 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 /// Where predictions come from.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum PredictionSource {
     /// The rows' own gold patches, as the model `gold`.
     Gold,
     /// An empty patch for every row, as the model `null`: really run in strict mode's place of one.
+    #[default]
     Null,
     /// A file.
     File(PathBuf),

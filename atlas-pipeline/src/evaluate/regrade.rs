@@ -23,36 +23,56 @@ use atlas_oracle::{
     Cause, Graded, InstanceReport, ReportState, RunEntry, RunReport, ScoreBounds, Scored,
 };
 use atlas_parsers::Hints;
+use clap::Args;
 use rayon::prelude::*;
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize, Serializer};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// What to grade again, and how.
-#[derive(Clone, Debug)]
+/// What to grade again, and how. Each field is an option of `atlas regrade` and an argument of `swe_atlas.regrade`.
+#[derive(Clone, Debug, Deserialize, Args)]
+#[serde(default)]
 pub struct RegradeOptions {
-    /// The dataset.
+    /// The dataset: a file, or a folder of tasks.
+    #[arg(skip)]
     pub dataset: PathBuf,
-    /// The predictions, for what was null, empty or never made.
+    /// The predictions, for what was null, empty or never made: a file, gold or null.
+    #[arg(long, value_name = "FILE|gold|null")]
+    #[serde(skip)]
     pub predictions: PredictionSource,
-    /// A folder with `<instance>/test_output*.txt` at any depth.
+    /// A folder with `<instance>/test_output*.txt`, at any depth.
+    #[arg(long, value_name = "DIR")]
     pub logs: PathBuf,
     /// Only these instances. Default: all.
+    #[arg(skip)]
+    #[serde(rename = "instance_ids")]
     pub instances: Vec<InstanceId>,
     /// By whose rules.
+    #[arg(skip)]
     pub mode: GradingMode,
-    /// Other rules to compare with, test by test.
+    /// Also grade by these rules, and print what they see otherwise, test by test.
+    #[arg(long, value_name = "MODE")]
     pub against: Option<GradingMode>,
-    /// The file of a parser that reads all logs in strict mode. Default: the row's own, else the one
-    /// that it names.
+    /// A parser that reads all logs in strict mode. Default: what the row brings along, else the one that it names.
+    #[arg(skip)]
     pub parser: Option<PathBuf>,
-    /// Where parser code of rows runs; nothing else needs an engine.
+    /// Where parser code of rows runs: auto, docker or local. Nothing else needs an engine.
+    #[arg(long, default_value = "auto")]
     pub engine: EngineChoice,
     /// The configuration of engines.
+    #[arg(skip)]
+    #[serde(skip)]
     pub config: Config,
-    /// Whether parser code of rows may run where nothing keeps it apart. Default: no.
+    /// Whether parser code that rows bring along may run where nothing keeps it apart from this machine.
+    #[arg(skip)]
     pub trust_parsers: bool,
+}
+
+impl Default for RegradeOptions {
+    fn default() -> Self {
+        Self::new("", PredictionSource::default(), "")
+    }
 }
 
 impl RegradeOptions {

@@ -15,20 +15,23 @@ use atlas_judge::abstention::{
     Abstention, AbstentionOptions, FeatureAverages, ReportFeatures, abstention_prompt_version,
 };
 use atlas_judge::ensemble::Question;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 /// What to ask about, and how.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
 pub struct AbstainOptions {
     /// The dataset.
     pub dataset: PathBuf,
     /// Only these instances; all without any.
+    #[serde(rename = "instance_ids")]
     pub instances: Vec<InstanceId>,
     /// The policy.
+    #[serde(skip)]
     pub policy: AbstentionOptions,
     /// The file of results.
     pub out: PathBuf,

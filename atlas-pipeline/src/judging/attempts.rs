@@ -15,21 +15,25 @@ use atlas_judge::attempts::{
     attempt_by_rule, attempt_prompt,
 };
 use atlas_parsers::{Hints, message_lines};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 /// Which attempts are looked at, and how.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
 pub struct AttemptRunOptions {
     /// The dataset.
     pub dataset: PathBuf,
     /// The attempts.
+    #[serde(skip)]
     pub predictions: PredictionSource,
     /// Only these instances; all without any.
+    #[serde(rename = "instance_ids")]
     pub instances: Vec<InstanceId>,
     /// How the judge asks.
+    #[serde(skip)]
     pub attempt: AttemptOptions,
     /// Folders of evaluations, `logs/run_evaluation/<run id>`: which attempts failed, and what the tests
     /// printed. A prediction's own columns `resolved` and `log` go before.

@@ -7,16 +7,17 @@ use crate::store::write_atomically;
 use atlas_core::{Error, ErrorKind};
 use atlas_formats::{FaultKind, Prediction, read_predictions};
 use atlas_judge::validation::{ChoiceCandidate, choose};
+use clap::{Args, ValueEnum};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// Which of the patches that a judge accepts is taken.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
 #[serde(rename_all = "snake_case")]
 pub enum ChoiceRule {
-    /// The most frequent, names aside, then the shortest, then the first (paper 002, section 5.1.2).
+    /// The most frequent, names of variables aside, then the shortest, then the first (paper 002, section 5.1.2).
     #[default]
     Vote,
     /// The one with the highest score, then by vote.
@@ -24,30 +25,37 @@ pub enum ChoiceRule {
 }
 
 /// Among whose patches one is chosen.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
 #[serde(rename_all = "snake_case")]
 pub enum ChoiceAmong {
-    /// Those of one agent.
+    /// Those of one agent: one for each task and agent.
     #[default]
     Agent,
-    /// Those of all agents.
+    /// Those of all agents: one for each task.
     All,
 }
 
-/// What to choose from, and how.
-#[derive(Clone, Debug)]
+/// What to choose from, and how. Each field is an option of `atlas choose` and an argument of `swe_atlas.choose`.
+#[derive(Clone, Debug, Deserialize, Args)]
 pub struct ChooseOptions {
-    /// The candidate patches.
+    /// The candidate patches, several for a task.
+    #[arg(long, value_name = "FILE")]
     pub predictions: PathBuf,
-    /// Results of `atlas review` or `atlas critic`: only what they accept is chosen. Without any, everything is.
+    /// Results of `atlas review` or `atlas critic`; what they do not accept is not chosen. Can be given several times
+    /// [default: everything may be chosen].
+    #[arg(long, value_name = "FILE")]
     pub results: Vec<PathBuf>,
     /// Which one is taken.
+    #[arg(long, value_enum, default_value_t)]
     pub rule: ChoiceRule,
-    /// Among whose.
+    /// Among whose patches.
+    #[arg(long, value_enum, default_value_t)]
     pub among: ChoiceAmong,
-    /// The `model_name_or_path` that chosen predictions get, instead of their own.
+    /// The `model_name_or_path` of the chosen ones [default: their own].
+    #[arg(long, value_name = "NAME")]
     pub name: Option<String>,
     /// The file of predictions that is written.
+    #[arg(long, value_name = "FILE")]
     pub out: PathBuf,
 }
 

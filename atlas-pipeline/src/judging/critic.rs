@@ -20,7 +20,8 @@ use atlas_judge::critic::{
 use atlas_judge::ensemble::Question;
 use atlas_judge::metrics::analysis::WHOLE_PATCH;
 use atlas_judge::variant::BaseFiles;
-use serde::Serialize;
+use clap::Args;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -28,24 +29,38 @@ use std::sync::Arc;
 use tokio::sync::Semaphore;
 
 /// What to foretell, and how.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default, Deserialize, Args)]
+#[serde(default)]
 pub struct CriticRunOptions {
     /// The dataset.
+    #[arg(skip)]
     pub dataset: PathBuf,
-    /// The candidate patches.
+    /// The candidate patches: a file, gold (the rows' own patches) or null (empty ones). Several of one
+    /// agent for one instance are all judged.
+    #[arg(long, value_name = "FILE|gold|null")]
+    #[serde(skip)]
     pub predictions: PredictionSource,
     /// Only these instances; all without any.
+    #[arg(skip)]
+    #[serde(rename = "instance_ids")]
     pub instances: Vec<InstanceId>,
     /// The critic.
+    #[arg(skip)]
+    #[serde(skip)]
     pub critic: CriticOptions,
-    /// A clone, or a folder of clones, to read files at the base commit from; without it patches are
-    /// shown as given, and only tests in new files are found.
+    /// A clone, or a folder of clones named `owner__name`, `owner/name` or `name`, to read the files
+    /// at the base commit from [default: patches are shown as given, and only tests in new files are found].
+    #[arg(long, value_name = "DIR")]
     pub repos: Option<PathBuf>,
-    /// Let a patch pass though tests of `FAIL_TO_PASS` were not seen. Default: no, its label is `abstained`.
+    /// Let a patch pass though tests of `FAIL_TO_PASS` were not found in the test patch; by default its label is
+    /// `abstained`.
+    #[arg(long)]
     pub ignore_unseen: bool,
     /// The file of results.
+    #[arg(skip)]
     pub out: PathBuf,
     /// Questions that are asked at once, whichever patches their tests are of.
+    #[arg(skip)]
     pub jobs: usize,
 }
 

@@ -7,25 +7,32 @@ use crate::store::write_atomically;
 use atlas_core::{Error, ErrorKind, FilePatch, Instance, InstanceId};
 use atlas_judge::validation::{TargetOutcome, TestFacts, TestTarget, direct_dependencies};
 use atlas_source::test_files;
+use clap::Args;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-/// What to look at.
-#[derive(Clone, Debug)]
+/// What to look at. Each field is an option of `atlas facts`.
+#[derive(Clone, Debug, Args)]
 pub struct TestFactsOptions {
     /// The dataset.
+    #[arg(skip)]
     pub dataset: PathBuf,
-    /// The candidate patches.
+    /// The candidate patches: a file, gold (the rows' own patches) or null (empty ones).
+    #[arg(long, value_name = "FILE|gold|null")]
     pub predictions: PredictionSource,
     /// Only these instances; all without any.
+    #[arg(skip)]
     pub instances: Vec<InstanceId>,
-    /// Folders of evaluations, `logs/run_evaluation/<run id>`, that ran them.
+    /// The folder of an evaluation that ran them, `logs/run_evaluation/<run id>`. Can be given several times.
+    #[arg(long = "evaluation", value_name = "DIR", required = true)]
     pub evaluations: Vec<PathBuf>,
-    /// A clone, or a folder of clones, with the base commits.
+    /// A clone, or a folder of clones named `owner__name`, `owner/name` or `name`, with the base commits.
+    #[arg(long, value_name = "DIR")]
     pub repos: PathBuf,
-    /// The file that is written, for [`ReviewRunOptions::facts`](super::ReviewRunOptions::facts).
+    /// The file that is written, for `atlas review --facts`.
+    #[arg(long, value_name = "FILE")]
     pub out: PathBuf,
 }
 

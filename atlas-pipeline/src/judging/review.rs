@@ -9,6 +9,7 @@ use super::{
 use crate::clones::BaseSource;
 use crate::evaluate::{InputFault, PredictionSource};
 use crate::own_parser::rules_of_row;
+use crate::words::word;
 use atlas_core::{ChatMessage, Error, ErrorKind, InstanceId, RunContext, Subject};
 use atlas_judge::ensemble::{Ensemble, EnsembleReview, Question};
 use atlas_judge::validation::{
@@ -18,6 +19,7 @@ use atlas_judge::validation::{
 };
 use atlas_oracle::RunReport;
 use atlas_parsers::Parsers;
+use clap::Args;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -37,39 +39,70 @@ pub enum ReviewMode {
     Deterministic,
 }
 
-/// What to validate, and how.
-#[derive(Clone, Debug)]
+/// What to validate, and how. Most fields are options of `atlas review`.
+#[derive(Clone, Debug, Default, Deserialize, Args)]
+#[serde(default)]
 pub struct ReviewRunOptions {
     /// The dataset.
+    #[arg(skip)]
     pub dataset: PathBuf,
-    /// The candidate patches.
+    /// The candidate patches: a file, gold (the rows' own patches) or null (empty ones). Several of one
+    /// agent for one instance are all reviewed.
+    #[arg(long, value_name = "FILE|gold|null")]
+    #[serde(skip)]
     pub predictions: PredictionSource,
     /// Only these instances; all without any.
+    #[arg(skip)]
+    #[serde(rename = "instance_ids")]
     pub instances: Vec<InstanceId>,
-    /// Which review.
+    /// The review: with a specification written first, of the whole trajectory, or only the stages
+    /// without a model.
+    #[arg(long, value_parser = word::<ReviewMode>(), default_value = "specification")]
     pub mode: ReviewMode,
     /// How it asks.
+    #[arg(skip)]
+    #[serde(skip)]
     pub review: ReviewOptions,
-    /// A clone, or a folder of clones, to read the original files from; without it the
-    /// specification is written from the report alone.
+    /// A clone, or a folder of clones named `owner__name`, `owner/name` or `name`, to read the
+    /// original files from [default: the specification is written from the report alone].
+    #[arg(long, value_name = "DIR")]
     pub repos: Option<PathBuf>,
-    /// Trajectories of the agents, for predictions that hold none in a column `trajectory`.
+    /// The agents' trajectories: JSON lines with `instance_id` and `trajectory`, or a folder of
+    /// `<instance>.traj` or `.json` files. A prediction's own column `trajectory` goes before.
+    #[arg(long, value_name = "FILE|DIR")]
     pub trajectories: Option<PathBuf>,
-    /// Results of tests, for predictions that hold none in a column `test_facts`.
+    /// Results of tests on the patches: JSON lines with `instance_id`, `agent`, `patch_id` and
+    /// `test_facts`. A prediction's own column `test_facts` goes before.
+    #[arg(long, value_name = "FILE")]
     pub facts: Option<PathBuf>,
-    /// Results of the abstention policy: instances that it abstains from are not reviewed.
+    /// Results of `atlas abstain`: patches of instances that it abstains from are not reviewed.
+    #[arg(long, value_name = "FILE")]
     pub abstentions: Option<PathBuf>,
-    /// Review instances that the policy abstains from, too: what a percentile over all bugs needs.
+    /// Review them all the same: what a percentile over all bugs needs.
+    #[arg(long, requires = "abstentions")]
     pub all_bugs: bool,
-    /// Run reports of the evaluator: they tell which patches resolve their instance, where an agent has
-    /// one for it. A prediction's own column `resolved` goes before.
+    /// A run report of `atlas eval`: which patches resolve their instance, where an agent has one for
+    /// it. A prediction's own column `resolved` goes before. Can be given several times.
+    #[arg(long = "report", value_name = "FILE")]
     pub reports: Vec<PathBuf>,
-    /// A percentile for the funnel; without it reviews decide.
+    /// Show only patches whose score reaches this percentile of all scores.
+    #[arg(long, value_name = "P", value_parser = percentile)]
     pub percentile: Option<f64>,
     /// The file of results.
+    #[arg(skip)]
     pub out: PathBuf,
     /// Patches that go on at once.
+    #[arg(skip)]
     pub jobs: usize,
+}
+
+fn percentile(text: &str) -> Result<f64, String> {
+    let number: f64 = text.parse().map_err(|why| format!("{why}"))?;
+    if (0.0..=100.0).contains(&number) {
+        Ok(number)
+    } else {
+        Err("0 to 100 expected".to_owned())
+    }
 }
 
 /// What validation said.

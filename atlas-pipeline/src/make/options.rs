@@ -3,56 +3,87 @@
 use crate::parts::Parts;
 use crate::{Config, EngineChoice};
 use atlas_core::{InstanceId, SourcedPullRequest};
+use clap::Args;
+use serde::Deserialize;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// What to make, from what, and where to put it.
-#[derive(Clone, Debug)]
+/// What to make, from what, and where to put it. Most fields are options of `atlas make` and arguments of
+/// `swe_atlas.make`.
+#[derive(Clone, Debug, Deserialize, Args)]
+#[serde(default)]
 pub struct MakeOptions {
     /// A clone on this machine, or an address to clone from.
+    #[arg(skip)]
     pub repo: String,
     /// The base commit, any revision git understands. Needed together with `head`, unless
     /// `pull_request` is given.
+    #[arg(skip)]
     pub base: Option<String>,
     /// The pull request's last commit.
+    #[arg(skip)]
     pub head: Option<String>,
     /// The pull request's number; its commits are looked for in the clone's refs and history.
+    #[arg(skip)]
+    #[serde(rename = "pr")]
     pub pull_request: Option<u64>,
-    /// The instance's name. Default: `owner__name-NUMBER` or `…-HEAD`.
+    /// The instance's name [default: owner__name-N, or with the head commit where there is no number].
+    #[arg(long, value_name = "ID")]
     pub instance_id: Option<InstanceId>,
     /// The repository's name, `owner/name`. Default: that of the clone's remote, else of its folder.
+    #[arg(skip)]
     pub repo_name: Option<String>,
-    /// A file with the problem statement. Default: what `sourced` tells, else the commit messages.
+    /// A file with the problem statement [default: what the candidate tells, else the commit messages].
+    #[arg(long, value_name = "FILE")]
     pub problem: Option<PathBuf>,
     /// What a source tells of the pull request; the row then has its issues, labels, hints and dates with where each comes from.
     /// [`MakeOptions::sourced`] sets the other fields by it. Default: nothing.
+    #[arg(skip)]
+    #[serde(skip)]
     pub sourced: Option<Box<SourcedPullRequest>>,
     /// Which engine.
+    #[arg(skip)]
     pub engine: EngineChoice,
     /// Configuration.
+    #[arg(skip)]
+    #[serde(skip)]
     pub config: Config,
-    /// Where artefacts go.
+    /// Where the dataset and all artefacts go.
+    #[arg(long, value_name = "DIR")]
     pub out: PathBuf,
     /// Whether untrusted code may run where nothing keeps it apart from this machine.
+    #[arg(skip)]
     pub trust: bool,
-    /// How often each state runs whole; tests whose result differs between repeats are set aside.
-    /// Default: once. The tests that define the task are run further times whatever this says, see
-    /// [`MakeConfig::confirm`](crate::MakeConfig::confirm).
+    /// Run each state N times and set aside tests that do not repeat. The tests that define the task are run further
+    /// times whatever this says.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     pub repeats: u32,
-    /// The file of a parser that reads the tests, in the place of the plan's. Default: none.
+    /// A parser that reads the tests, in the place of the plan's: a rule set, or Python for a sandbox.
+    #[arg(long, value_name = "FILE.json")]
     pub parser: Option<PathBuf>,
-    /// Whether failures are written into the pull request's tests, to see whether the parser sees
-    /// exactly them. Default: no.
+    /// Write failures into the pull request's tests and see whether the parser sees exactly them; with
+    /// --model also into tests that no rule can rewrite.
+    #[arg(long)]
     pub inject: bool,
-    /// Where runs whose console and structured report differ are kept, a folder each. Default: nowhere.
+    /// Keep each run whose console and structured report differ in a folder below this one.
+    #[arg(long, value_name = "DIR")]
     pub keep_differences: Option<PathBuf>,
     /// Whether the row is put into `<out>/dataset.jsonl`, and a failure into `<out>/failures.jsonl`. Where thousands of
     /// instances have one output folder, each would have all of the others read and written again: without it,
     /// they stand in the instance's own folder alone: `instance.json`, `swebench5.json`, `failure.json`.
     /// Default: yes.
+    #[arg(skip = true)]
     pub collect: bool,
     /// What the caller brings in the place of Atlas's own. Default: nothing.
+    #[arg(skip)]
+    #[serde(skip)]
     pub parts: Option<Arc<dyn Parts>>,
+}
+
+impl Default for MakeOptions {
+    fn default() -> Self {
+        Self::new("", "")
+    }
 }
 
 impl MakeOptions {

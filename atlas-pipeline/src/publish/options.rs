@@ -2,37 +2,54 @@
 
 use super::{ReleaseChanges, SplitFiles, SplitRule, licence};
 use atlas_core::{Error, ErrorKind};
+use clap::{ArgAction, Args};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-/// What is published, and as what.
-#[derive(Clone, Debug)]
+/// What is published, and as what. Each field is an option of `atlas publish`.
+#[derive(Clone, Debug, Args)]
 pub struct PublishOptions {
-    /// The dataset; a folder that `make` wrote is its `dataset.jsonl`.
+    /// The dataset: a file of rows, or the folder that `atlas make` wrote.
     pub dataset: PathBuf,
-    /// The folder of the release. One that holds an older release is replaced.
+    /// The folder of the release; an older release in it is replaced.
+    #[arg(long, value_name = "DIR")]
     pub out: PathBuf,
-    /// The dataset's name. Default: `atlas-dataset`.
+    /// The dataset's name.
+    #[arg(long, value_name = "NAME", default_value = NAME)]
     pub name: String,
-    /// The release's version, by the rules of semantic versions. Default: `1.0.0`.
+    /// The release's version, MAJOR.MINOR.PATCH.
+    #[arg(long, value_name = "V", default_value = VERSION)]
     pub version: String,
-    /// The release's day, `YYYY-MM-DD`. Default: that of the newest row, so that the same rows give the same bytes.
+    /// The release's day [default: that of the newest row, so that the same rows give the same bytes].
+    #[arg(long, value_name = "YYYY-MM-DD")]
     pub date: Option<String>,
-    /// How rows are put into splits. Default: all into `test`.
+    /// A split: NAME=FILE takes the instances that a file names, by=COLUMN makes one for each value of a column, NAME takes the
+    /// rest. Can be given several times [default: all rows in `test`].
+    #[arg(long = "split", value_name = "NAME=FILE|by=COLUMN|NAME")]
     pub splits: Vec<SplitRule>,
-    /// An older release, or another dataset, that this one is compared with. Default: none.
+    /// An older release, or another dataset: what changed is written into CHANGES.md and metadata/changes.json.
+    #[arg(long, value_name = "OLD")]
     pub against: Option<PathBuf>,
-    /// Decisions of annotators, as [`merge_annotations`](crate::merge_annotations) writes them: rows that they do not accept are left
-    /// out. Default: all rows go in.
+    /// Decisions of annotators (`atlas annotate merge`): rows that they do not accept are left out.
+    #[arg(long, value_name = "FILE")]
     pub decisions: Option<PathBuf>,
-    /// Whether everything that proves a row goes beside it. Default: no.
+    /// Put everything that proves a row beside it: patches, logs, reports.
+    #[arg(long)]
     pub evidence: bool,
     /// Whether what builds the rows' environments goes beside them. Default: yes.
+    #[arg(long = "no-environments", action = ArgAction::SetFalse, conflicts_with = "evidence")]
+    #[arg(
+        help = "Leave out what builds the rows' environments: images, or clones, are needed then to validate a row"
+    )]
     pub environments: bool,
-    /// The licence of rows that say none, an SPDX expression. Default: `unknown`.
+    /// The licence of rows that say none, an SPDX expression.
+    #[arg(long, value_name = "ID", visible_alias = "license")]
     pub licence: Option<String>,
 }
+
+const NAME: &str = "atlas-dataset";
+const VERSION: &str = "1.0.0";
 
 impl PublishOptions {
     /// Defaults for everything but dataset and folder.
@@ -40,8 +57,8 @@ impl PublishOptions {
         Self {
             dataset: dataset.into(),
             out: out.into(),
-            name: "atlas-dataset".to_owned(),
-            version: "1.0.0".to_owned(),
+            name: NAME.to_owned(),
+            version: VERSION.to_owned(),
             date: None,
             splits: Vec::new(),
             against: None,

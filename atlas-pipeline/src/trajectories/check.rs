@@ -7,6 +7,7 @@ use atlas_core::{Decision, Error, ErrorKind, Finding, RunContext, Severity, Verd
 use atlas_trajectory::{
     Attempt, FinalSubmit, HintWords, RewrittenThoughts, Trajectory, TrajectoryGate, review_page,
 };
+use clap::Args;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
@@ -14,18 +15,24 @@ use std::path::{Path, PathBuf};
 /// Where people write what they decide.
 const TABLE: &str = "review.csv";
 
-/// What is asked of [`check_trajectories`] beside the recordings.
-#[derive(Clone, Debug, Default)]
+/// What is asked of [`check_trajectories`] beside the recordings. Each field is an option of `atlas trajectories check`.
+#[derive(Clone, Debug, Default, Args)]
 pub struct TrajectoryCheckOptions {
-    /// JSON lines with `instance_id` and `hint`: what the agents were told.
+    /// The hints that the agents were given: JSON lines with `instance_id` and `hint`, or results of `atlas hints`.
+    #[arg(long, value_name = "FILE")]
     pub hints: Option<PathBuf>,
-    /// A folder with recordings of the same file names from before thoughts were rewritten.
+    /// The recordings of the same names from before their thoughts were rewritten.
+    #[arg(long, value_name = "DIR")]
     pub originals: Option<PathBuf>,
-    /// Words that count as the hint's beside the usual ones.
+    /// A word that counts as the hint's, beside the usual ones. Can be given several times.
+    #[arg(long = "word", value_name = "WORD")]
     pub words: Vec<String>,
-    /// Results of [`judge_trajectories`](super::judge_trajectories): its verdicts count as a gate, by what is in the trajectory. One that was not judged is not accepted.
+    /// Results of `atlas trajectories judge`: attempts must have passed there, too. One that was not judged is not
+    /// accepted.
+    #[arg(long, value_name = "FILE")]
     pub judged: Option<PathBuf>,
-    /// Where pages and a table for people go, of attempts that every gate accepts.
+    /// Write a page for each attempt that all gates accept, and a table for answers.
+    #[arg(long, value_name = "DIR")]
     pub review: Option<PathBuf>,
 }
 

@@ -172,32 +172,52 @@ impl GateOptions {
     }
 }
 
-/// Which instances go through gates, where, and by which.
-#[derive(Clone, Debug)]
+/// Which instances go through gates, where, and by which. Each field is an option of `atlas validate` and an argument of
+/// `swe_atlas.validate`.
+#[derive(Clone, Debug, Deserialize, Args)]
+#[serde(default)]
 pub struct ValidateOptions {
-    /// The dataset, JSON lines or one JSON list.
+    /// The dataset: JSON lines, or one JSON list.
     pub dataset: PathBuf,
-    /// Only these instances. Default: all.
+    /// Only this instance. Can be given several times [default: all].
+    #[arg(long = "instance", value_name = "ID")]
     pub instances: Vec<InstanceId>,
-    /// A clone, or a folder with clones named `owner__name`, `owner/name` or `name`. Default: the
-    /// clone that the instance was made from, where it was made beside this dataset, else the base
-    /// commit in the folder of its environment.
+    /// A clone, or a folder of clones named `owner__name`, `owner/name` or `name` [default: the clone
+    /// that each instance was made from, where it was made beside this dataset, else the base commit in the folder of
+    /// its environment].
+    #[arg(long, value_name = "DIR")]
     pub repos: Option<PathBuf>,
     /// The gates, and how thoroughly each looks.
+    #[command(flatten)]
+    #[serde(skip)]
     pub gates: GateOptions,
     /// Instances that go on at once. Default: 1.
+    #[arg(skip)]
     pub jobs: usize,
     /// Which engine.
+    #[arg(skip)]
     pub engine: EngineChoice,
     /// Configuration.
+    #[arg(skip)]
+    #[serde(skip)]
     pub config: Config,
-    /// Where reports go. Default: the dataset's folder, where `make` left what can be used again.
+    /// Where reports go [default: the dataset's folder].
+    #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     /// Whether untrusted code may run where nothing keeps it apart from this machine.
+    #[arg(skip)]
     pub trust: bool,
     /// What the caller brings: a parser and a sandbox in the place of Atlas's own, and gates behind those of
     /// `gates`. Default: nothing.
+    #[arg(skip)]
+    #[serde(skip)]
     pub parts: Option<Arc<dyn Parts>>,
+}
+
+impl Default for ValidateOptions {
+    fn default() -> Self {
+        Self::new("")
+    }
 }
 
 impl ValidateOptions {

@@ -45,6 +45,7 @@ mod mcp;
 mod measure;
 mod measured;
 mod mono;
+mod options;
 mod own_parsers;
 mod pages;
 mod parts;

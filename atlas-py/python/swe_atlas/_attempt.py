@@ -134,6 +134,7 @@ def attempt(
     results: str | os.PathLike[str] | None = None,
     config: str | os.PathLike[str] | Mapping[str, Any] | None = None,
     trust: bool = False,
+    timeout: int | None = None,
     python: str | os.PathLike[str] | None = None,
     agent_config: str | None = None,
     agent_name: str | None = None,

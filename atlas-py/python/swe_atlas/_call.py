@@ -3,9 +3,11 @@
 import asyncio
 import hashlib
 import inspect
+import operator
+import os
 import threading
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from swe_atlas._errors import AtlasError
@@ -45,6 +47,18 @@ def _told(why: BaseException) -> str:
 def _class(why: BaseException) -> str:
     """Which exception of this package it is; empty for any other."""
     return next((one.__name__ for one in type(why).__mro__ if issubclass(one, AtlasError)), "")
+
+
+def plain(value: Any) -> Any:
+    """What JSON has for a path, a number of another library, a mapping or a collection; the encoder calls it."""
+    for name, made in (("__fspath__", os.fspath), ("__index__", operator.index), ("__float__", float)):
+        if hasattr(value, name):
+            return made(value)
+    if isinstance(value, Mapping):
+        return dict(value)
+    if isinstance(value, Iterable) and not isinstance(value, bytes):
+        return list(value)
+    raise TypeError(f"{type(value).__name__} cannot be told as JSON")
 
 
 def version(value: Any) -> str:

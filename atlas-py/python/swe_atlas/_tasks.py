@@ -194,6 +194,7 @@ def evaluate(
     least_seconds: int | None = None,
     parser: str | os.PathLike[str] | LogParser | None = None,
     sandbox: Sandbox | None = None,
+    trust_parsers: bool = False,
 ) -> EvalReport:
     """Runs predictions against the instances of a dataset and grades them.
 
@@ -214,7 +215,7 @@ def evaluate(
     `report.json`.
 
     `parser`, in strict mode, is the file of a parser or an object of the protocol `LogParser` that reads all logs in the place of the
-    rows' own; `sandbox` is an object of the protocol `Sandbox` (`swe_atlas.protocols`). What they raise is the cause of a verdict
+    rows' own, which run with `trust_parsers` even where nothing keeps them apart from this machine; `sandbox` is an object of the protocol `Sandbox` (`swe_atlas.protocols`). What they raise is the cause of a verdict
     without evidence.
 
     `progress` hears what the run does: True opens a bar of tqdm, a callable gets dicts with `phase`, `detail`, `done` and
@@ -238,12 +239,17 @@ def regrade(
     mode: Mode = "strict",
     against: Mode | None = None,
     instance_ids: Sequence[str] | None = None,
+    parser: str | os.PathLike[str] | None = None,
+    trust_parsers: bool = False,
+    engine: Literal["auto", "docker", "local"] = "auto",
+    config: str | os.PathLike[str] | Mapping[str, Any] | None = None,
 ) -> RegradeReport:
-    """Grades stored logs again, by any rules; needs no engine.
+    """Grades stored logs again, by any rules; needs no engine but for parser code that rows bring along.
 
     `logs` is a folder with `<instance>/test_output*.txt` at any depth, such as a harness leaves.
-    `predictions` and `mode` are those of `evaluate`; `against` names other rules, and what they see
-    differently is told test by test.
+    `predictions`, `mode`, `trust_parsers` and `config` are those of `evaluate`; `against` names other rules, and what they
+    see differently is told test by test. `parser` is the file of a parser that reads all logs in strict mode; `engine` is where
+    parser code of rows runs.
 
     A log that cannot be read, or is there twice, is one of `faults`, and its prediction is without
     evidence. Raises AtlasError for inputs that cannot be read at all.

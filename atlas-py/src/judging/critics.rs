@@ -29,10 +29,8 @@ fn by_model<'py>(
     model: &Bound<'py, PyAny>,
     ask: AskOptions,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let rule = given.get::<bool>("rule")?.then_some(LowConfidenceRule {
-        max_confidence: given.get("max_confidence")?,
-        longer_than: given.get("longer_than")?,
-    });
+    let rule: LowConfidenceRule = given.fields()?;
+    let rule = given.get::<bool>("rule")?.then_some(rule);
     let (config, mode) = (given.config()?, given.word("mode")?);
     let mut limits = CriticLimits::default();
     limit(given, &CriticLimits::PARTS, |part, tokens| {
@@ -43,9 +41,7 @@ fn by_model<'py>(
         limits = limits.within(window, ask.max_tokens, mode);
     }
     let options = CriticRunOptions {
-        dataset: given.get("dataset")?,
         predictions: given.predictions()?,
-        instances: given.instance_ids()?,
         critic: CriticOptions {
             mode,
             variant: given.word("variant")?,
@@ -54,10 +50,7 @@ fn by_model<'py>(
             ask,
             limits,
         },
-        repos: given.maybe("repos")?,
-        ignore_unseen: given.get("ignore_unseen")?,
-        out: given.get("out")?,
-        jobs: given.get("jobs")?,
+        ..given.fields()?
     };
     let session = session(model, Payment::of(given)?, &config, Some(&options.out))?;
     given.report("CriticReport", async |cx| {

@@ -37,8 +37,6 @@ pub(crate) fn _abstain(given: Options<'_>) -> PyResult<Bound<'_, PyAny>> {
         part == "report"
     })?;
     let mut options = AbstainOptions {
-        dataset: given.get("dataset")?,
-        instances: given.instance_ids()?,
         policy: AbstentionOptions {
             representation: given.word("representation")?,
             tools: tools.unwrap_or(usual.tools),
@@ -51,8 +49,7 @@ pub(crate) fn _abstain(given: Options<'_>) -> PyResult<Bound<'_, PyAny>> {
                 roots: given.get("roots")?,
             },
         },
-        out: given.get("out")?,
-        jobs: given.get("jobs")?,
+        ..given.fields()?
     };
     let (model, config) = (given.get("model")?, given.config()?);
     if let Some(window) = window(&model, &config)? {
@@ -66,11 +63,11 @@ pub(crate) fn _abstain(given: Options<'_>) -> PyResult<Bound<'_, PyAny>> {
 
 #[pyfunction]
 pub(crate) fn _review(given: Options<'_>) -> PyResult<Bound<'_, PyAny>> {
-    let percentile: Option<f64> = given.maybe("percentile")?;
-    if percentile.is_some_and(|p| !(0.0..=100.0).contains(&p)) {
+    let said: ReviewRunOptions = given.fields()?;
+    if said.percentile.is_some_and(|p| !(0.0..=100.0).contains(&p)) {
         return Err(invalid("percentile", "a number from 0 to 100 expected"));
     }
-    let mode: ReviewMode = given.word("mode")?;
+    let mode = said.mode;
     // The stages without a model ask none, whether one is given or not.
     let model = given.object("model")?;
     let model = model.filter(|_| mode != ReviewMode::Deterministic);
@@ -85,24 +82,13 @@ pub(crate) fn _review(given: Options<'_>) -> PyResult<Bound<'_, PyAny>> {
         limits.part_mut(part).map(|limit| *limit = tokens).is_some()
     })?;
     let options = ReviewRunOptions {
-        dataset: given.get("dataset")?,
         predictions: given.predictions()?,
-        instances: given.instance_ids()?,
-        mode,
         review: ReviewOptions {
             ask,
             test_tools: given.get("test_tools")?,
             limits,
         },
-        repos: given.maybe("repos")?,
-        trajectories: given.maybe("trajectories")?,
-        facts: given.maybe("facts")?,
-        abstentions: given.maybe("abstentions")?,
-        all_bugs: given.get("all_bugs")?,
-        reports: given.get("reports")?,
-        percentile,
-        out: given.get("out")?,
-        jobs: given.get("jobs")?,
+        ..said
     };
     let payment = Payment::of(&given)?;
     let session = match model {
@@ -117,14 +103,7 @@ pub(crate) fn _review(given: Options<'_>) -> PyResult<Bound<'_, PyAny>> {
 
 #[pyfunction]
 pub(crate) fn _choose<'py>(py: Python<'py>, given: Options<'py>) -> PyResult<Bound<'py, PyAny>> {
-    let options = ChooseOptions {
-        predictions: given.get("predictions")?,
-        results: given.get("results")?,
-        rule: given.word("rule")?,
-        among: given.word("among")?,
-        name: given.maybe("name")?,
-        out: given.get("out")?,
-    };
+    let options: ChooseOptions = given.fields()?;
     let report = py.detach(|| choose_patches(&options));
     plain(py, &report.map_err(|why| raised(&why))?)
 }

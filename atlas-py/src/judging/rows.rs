@@ -5,7 +5,7 @@ use crate::errors::invalid;
 use crate::model::session_if_given;
 use crate::options::Options;
 use crate::traits::callers_judge;
-use atlas_judge::alignment::{AlignmentOptions, QualityRule};
+use atlas_judge::alignment::AlignmentOptions;
 use atlas_judge::answer::AskOptions;
 use atlas_judge::attempts::AttemptOptions;
 use atlas_judge::classes::ClassOptions;
@@ -48,10 +48,7 @@ pub(crate) fn _judge(given: Options<'_>) -> PyResult<Bound<'_, PyAny>> {
             RowQuestion::Alignment(AlignmentOptions {
                 ask: asked(&given, &usual.ask)?,
                 ask_again,
-                quality: QualityRule {
-                    high_up_to: given.or("high_up_to", usual.quality.high_up_to)?,
-                    medium_up_to: given.or("medium_up_to", usual.quality.medium_up_to)?,
-                },
+                quality: given.fields()?,
                 ..usual
             })
         }
@@ -91,19 +88,13 @@ pub(crate) fn _hints(given: Options<'_>) -> PyResult<Bound<'_, PyAny>> {
 pub(crate) fn _judge_attempts(given: Options<'_>) -> PyResult<Bound<'_, PyAny>> {
     let usual = AttemptOptions::default();
     let options = AttemptRunOptions {
-        dataset: given.get("dataset")?,
         predictions: given.predictions()?,
-        instances: given.instance_ids()?,
         attempt: AttemptOptions {
             ask: asked(&given, &usual.ask)?,
             ask_again: given.get("ask_again")?,
             ..usual
         },
-        evaluations: given.get("evaluations")?,
-        trajectories: given.maybe("trajectories")?,
-        hints: given.maybe("hints")?,
-        out: given.get("out")?,
-        jobs: given.get("jobs")?,
+        ..given.fields()?
     };
     let session = session_if_given(&given, &options.out)?;
     given.report("AttemptReport", async |cx| {

@@ -1,6 +1,5 @@
 //! `atlas trajectories export`.
 
-use super::output;
 use crate::cli::{DONE, ERROR, Format};
 use atlas_core::{Error, ErrorKind, RunContext};
 use atlas_pipeline::{
@@ -115,8 +114,7 @@ pub(super) struct ExportArgs {
     /// The template in LLaMA-Factory's configuration.
     #[arg(long, value_name = "NAME", default_value = "qwen")]
     template: String,
-    /// How to print the result.
-    #[arg(long, value_enum, default_value_t)]
+    #[command(flatten)]
     format: Format,
 }
 
@@ -178,11 +176,7 @@ pub(super) fn command(cx: &RunContext, args: ExportArgs) -> Result<u8, Error> {
     };
     let report = export_trajectories(cx, &options)?;
     cx.progress.phase("");
-    if args.format == Format::Json {
-        output::json(&report)?;
-    } else {
-        output::print(&text(&report))?;
-    }
+    args.format.show(&report, || text(&report))?;
     Ok(if report.faults.is_empty() {
         DONE
     } else {

@@ -1,9 +1,8 @@
 //! `atlas trajectories judge`.
 
-use super::judging::{ModelArgs, finish, paying, prompts, run_text};
+use super::judging::{FormAskArgs, ModelArgs, finish, paying, prompts, run_text};
 use crate::cli::{DONE, ERROR, dry_run};
 use atlas_core::{Error, RunContext};
-use atlas_judge::answer::AskOptions;
 use atlas_judge::trajectories::{TrajectoryJudgeOptions, TrajectoryRule};
 use atlas_pipeline::{
     TrajectoryJudgeReport, TrajectoryJudgeRunOptions, judge_trajectories, trajectory_prompts,
@@ -27,19 +26,8 @@ pub(super) struct JudgeArgs {
     /// Most tokens (of four bytes) of the steps; what is longer is cut in its middle.
     #[arg(long, value_name = "TOKENS", default_value_t = TrajectoryJudgeOptions::default().limit)]
     limit: usize,
-    /// Most tokens of an answer.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    max_tokens: Option<u32>,
-    /// Samples where the model gives no log-probabilities, for how sure it is; 0 takes none.
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    samples: u32,
-    /// How often the model is asked again after an answer that cannot be used.
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    ask_again: u32,
-    /// Most characters of a text within an answer, and then twelve entries of a list, for servers whose schemas may say
-    /// so.
-    #[arg(long, value_name = "N")]
-    max_text: Option<u32>,
+    #[command(flatten)]
+    ask: FormAskArgs,
     #[command(flatten)]
     model: ModelArgs,
 }
@@ -51,13 +39,8 @@ pub(super) async fn command(cx: &RunContext, args: JudgeArgs) -> Result<u8, Erro
         places: args.places,
         hints: args.hints,
         judge: TrajectoryJudgeOptions {
-            ask: AskOptions {
-                max_tokens: args.max_tokens.unwrap_or(defaults.ask.max_tokens),
-                samples: args.samples,
-                max_text: args.max_text,
-                ..defaults.ask
-            },
-            ask_again: args.ask_again,
+            ask: args.ask.options(&defaults.ask),
+            ask_again: args.ask.ask_again,
             rule: TrajectoryRule {
                 high_up_to: args.high_up_to,
             },
@@ -65,7 +48,7 @@ pub(super) async fn command(cx: &RunContext, args: JudgeArgs) -> Result<u8, Erro
             ..defaults
         },
         out: dry_run::out(rehearsal.as_ref(), args.model.out.as_ref()),
-        jobs: args.model.jobs,
+        jobs: args.model.jobs.jobs,
     };
     if args.model.show_prompt {
         return prompts(&trajectory_prompts(&options)?, args.model.format);

@@ -4,7 +4,7 @@ mod export;
 mod judge;
 mod rewrite;
 
-use super::{DONE, ERROR, Format, NO, judging, output};
+use super::{DONE, ERROR, Format, NO, judging};
 use atlas_core::{Error, RunContext};
 use atlas_pipeline::{
     TrajectoryCheckOptions, TrajectoryReport, check_trajectories, convert_trajectories,
@@ -28,8 +28,7 @@ enum What {
     Show {
         /// A recording of SWE-agent, mini-swe-agent, `OpenHands`, Claude Code or Codex, or ATIF.
         file: PathBuf,
-        /// How to print it; JSON is a list of ATIF documents.
-        #[arg(long, value_enum, default_value_t)]
+        #[command(flatten)]
         format: Format,
     },
     /// Write recordings as ATIF.
@@ -40,8 +39,7 @@ enum What {
         /// The file to write: a .jsonl file has one trajectory a line, any other holds one.
         #[arg(long, value_name = "FILE")]
         out: PathBuf,
-        /// How to print the result.
-        #[arg(long, value_enum, default_value_t)]
+        #[command(flatten)]
         format: Format,
     },
     /// Put recordings through the quality gates: a final submit, no words of the hint, thoughts rewritten well.
@@ -59,23 +57,9 @@ struct CheckArgs {
     /// Recordings, or folders of them.
     #[arg(required = true)]
     places: Vec<PathBuf>,
-    /// The hints that the agents were given: JSON lines with `instance_id` and `hint`, or results of `atlas hints`.
-    #[arg(long, value_name = "FILE")]
-    hints: Option<PathBuf>,
-    /// The recordings of the same names from before their thoughts were rewritten.
-    #[arg(long, value_name = "DIR")]
-    originals: Option<PathBuf>,
-    /// A word that counts as the hint's. Can be given several times.
-    #[arg(long = "word", value_name = "WORD")]
-    words: Vec<String>,
-    /// Results of `atlas trajectories judge`: attempts must have passed there, too.
-    #[arg(long, value_name = "FILE")]
-    judged: Option<PathBuf>,
-    /// Write a page for each attempt that all gates accept, and a table for answers.
-    #[arg(long, value_name = "DIR")]
-    review: Option<PathBuf>,
-    /// How to print the verdicts.
-    #[arg(long, value_enum, default_value_t)]
+    #[command(flatten)]
+    options: TrajectoryCheckOptions,
+    #[command(flatten)]
     format: Format,
 }
 
@@ -83,11 +67,7 @@ pub(super) async fn command(cx: &RunContext, args: TrajectoriesArgs) -> Result<u
     match args.command {
         What::Show { file, format } => {
             let found: Vec<Trajectory> = read_trajectories(&file)?.collect::<Result<_, _>>()?;
-            if format == Format::Json {
-                output::json(&found)?;
-            } else {
-                output::print(&found.iter().map(shown).collect::<String>())?;
-            }
+            format.show(&found, || found.iter().map(shown).collect::<String>())?;
             Ok(DONE)
         }
         What::Convert {
@@ -96,33 +76,17 @@ pub(super) async fn command(cx: &RunContext, args: TrajectoriesArgs) -> Result<u
             format,
         } => {
             let written = convert_trajectories(&places, &out)?;
-            if format == Format::Json {
-                output::json(&json!({ "trajectories": written, "out": out }))?;
-            } else {
-                output::print(&format!(
-                    "{written} trajectories written to {}\n",
-                    out.display()
-                ))?;
-            }
+            let told = json!({ "trajectories": written, "out": out });
+            let text = || format!("{written} trajectories written to {}\n", out.display());
+            format.show(&told, text)?;
             Ok(DONE)
         }
         What::Judge(args) => judge::command(cx, args).await,
         What::Rewrite(args) => rewrite::command(cx, args).await,
         What::Export(args) => export::command(cx, args),
         What::Check(args) => {
-            let options = TrajectoryCheckOptions {
-                hints: args.hints,
-                originals: args.originals,
-                words: args.words,
-                judged: args.judged,
-                review: args.review,
-            };
-            let report = check_trajectories(cx, &args.places, &options).await?;
-            if args.format == Format::Json {
-                output::json(&report)?;
-            } else {
-                output::print(&verdicts(&report))?;
-            }
+            let report = check_trajectories(cx, &args.places, &args.options).await?;
+            args.format.show(&report, || verdicts(&report))?;
             Ok(if !report.faults.is_empty() {
                 ERROR
             } else if report.accepted < report.trajectories.len() {

@@ -27,7 +27,7 @@ pub(super) struct RewriteArgs {
     /// Most questions for one thought.
     #[arg(long, value_name = "N", default_value_t = RewriteOptions::default().questions)]
     questions: u32,
-    /// Most tokens of an answer.
+    /// Most tokens of a thought's answer.
     #[arg(long, value_name = "N", default_value_t = RewriteOptions::default().max_tokens, value_parser = clap::value_parser!(u32).range(1..))]
     max_tokens: u32,
     /// Sampling temperature.
@@ -54,7 +54,7 @@ pub(super) async fn command(cx: &RunContext, args: RewriteArgs) -> Result<u8, Er
         },
         to: args.to,
         out: dry_run::out(rehearsal.as_ref(), args.model.out.as_ref()),
-        jobs: args.model.jobs,
+        jobs: args.model.jobs.jobs,
     };
     if args.model.show_prompt {
         return prompts(&rewrite_prompts(&options)?, args.model.format);
