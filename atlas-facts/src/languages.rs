@@ -90,6 +90,30 @@ impl Family {
     ];
 }
 
+/// What languages are called in plans, rows and settings, in lower case.
+const CALLED: &[(Family, &str)] = &[
+    (Family::C, "c|c++|cpp"),
+    (Family::DotNet, "c#|csharp|f#|fsharp|vb|visual basic"),
+    (Family::Go, "go|golang"),
+    (Family::Java, "groovy|java|kotlin|scala"),
+    (Family::JavaScript, "javascript|js|typescript|ts"),
+    (Family::Php, "php"),
+    (Family::Python, "cython|python"),
+    (Family::Ruby, "ruby"),
+    (Family::Rust, "rust"),
+    (Family::Shell, "bash|shell"),
+];
+
+impl Family {
+    /// The family of a language by its name, whatever its case: `TypeScript`.
+    pub fn of_language(name: &str) -> Option<Self> {
+        let same = |known: &str| known.eq_ignore_ascii_case(name);
+        let mut rows = CALLED.iter();
+        let row = rows.find(|(_, names)| names.split('|').any(same))?;
+        Some(row.0)
+    }
+}
+
 impl Language {
     /// The family it belongs to.
     pub fn family(self) -> Family {

@@ -63,7 +63,7 @@ pub use rules::{
     IgnoreRule, LineRule, Markers, Per, RuleError, RuleParser, RuleReading, RuleSet, SectionRule,
     SuiteRule, TotalsRule,
 };
-pub use runner::{About, Inner, Mark, Place, Runner};
+pub use runner::{About, Inner, Look, Mark, Place, Runner};
 pub use script::{Cell, ScriptFault, ScriptLimits, ScriptParser, dataset_parser};
 pub use synth::{
     Form, SynthAttempt, SynthLog, SynthOptions, SynthReport, SynthRequest, Synthesised,

@@ -17,6 +17,11 @@ pub trait Runner: LogParser {
     /// prints and no prose holds.
     fn mark(&self, line: &[u8], before: &[u8]) -> Option<Mark>;
 
+    /// What lines with a mark look like; without any the runner is asked about all lines of a log.
+    fn looks(&self) -> &'static [Look] {
+        &[]
+    }
+
     /// What a clean line says of the programs that this runner starts, where it marks the lines
     /// that they print. Without such marks nothing tells a program's output from another's, and the
     /// answer is [`Inner::Nothing`].
@@ -33,6 +38,7 @@ pub(crate) struct Shipped {
     about: &'static About,
     mark: fn(&[u8], &[u8]) -> Option<Mark>,
     inner: for<'a> fn(&'a [u8]) -> Inner<'a>,
+    looks: &'static [Look],
     start: fn() -> Box<dyn LogReader>,
 }
 
@@ -50,6 +56,7 @@ impl Shipped {
             about,
             mark,
             inner: |_| Inner::Nothing,
+            looks: &[],
             start,
         }
     }
@@ -57,6 +64,12 @@ impl Shipped {
     /// The same of a runner that marks the lines of the programs it starts: [`Runner::inner`].
     pub(crate) const fn with_programs(mut self, inner: for<'a> fn(&'a [u8]) -> Inner<'a>) -> Self {
         self.inner = inner;
+        self
+    }
+
+    /// The same with what its marks look like: [`Runner::looks`].
+    pub(crate) const fn looking(mut self, looks: &'static [Look]) -> Self {
+        self.looks = looks;
         self
     }
 }
@@ -89,10 +102,28 @@ impl Runner for Shipped {
         (self.mark)(line, before)
     }
 
+    fn looks(&self) -> &'static [Look] {
+        self.looks
+    }
+
     fn inner<'a>(&self, line: &'a [u8]) -> Inner<'a> {
         (self.inner)(line)
     }
 }
+
+/// What lines with a mark of a runner look like: the first byte and the second one, where the first is no
+/// blank; the first byte behind the blanks that others begin with; the last byte; a text that they hold. `a-z`
+/// is a range, `~` every byte above ASCII, `*` alone any; an empty first byte stands for any begin, blanks included.
+///
+/// The texts of all runners are looked for at once, by their first four bytes: none begins with another, and they are cut
+/// in front so that few lines hold what looks like one. At most 128 looks fit into the table of all runners.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Look(
+    pub [&'static str; 2],
+    pub &'static str,
+    pub &'static str,
+    pub &'static str,
+);
 
 /// Gives what is read the name of its parser.
 struct Named {
@@ -160,6 +191,9 @@ pub struct About {
     /// Parsers whose runners may print inside this one's output: a driver such as `ctest` starts
     /// other runners and reports their results itself.
     pub contains: &'static [&'static str],
+    /// Why nothing asks the runner for a structured report beside its output; empty where a report is asked for.
+    #[serde(skip)]
+    pub without_report: &'static str,
 }
 
 impl About {
@@ -173,6 +207,7 @@ impl About {
             commands: &[],
             usual_for: &[],
             contains: &[],
+            without_report: "",
         }
     }
 }

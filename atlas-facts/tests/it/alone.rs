@@ -1,26 +1,72 @@
-//! No other crate's sources list the lockfiles of package managers.
+//! No other crate's sources list the lockfiles of package managers, nor the runners of several languages.
 
-use atlas_facts::{PACKAGE_FILES, Role};
+use atlas_facts::{Family, PACKAGE_FILES, Role, family_of_parser};
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 /// A source may name so many lockfiles: its own manager's. More is a table.
 const MOST: usize = 2;
 
-/// The lockfiles that a source names outside of comments and tests; in regular expressions too.
-fn named(source: &str) -> Vec<&'static str> {
+/// Folders and files that are named for a language hold what is known of its runners.
+const OF_LANGUAGES: [&str; 11] = [
+    "c",
+    "cpp",
+    "csharp",
+    "go",
+    "java",
+    "javascript",
+    "native",
+    "php",
+    "python",
+    "ruby",
+    "rust",
+];
+
+/// Sources that name runners' ids, and mean something else, or the runners of somebody else.
+const NAMESAKES: [(&str, &str); 8] = [
+    (
+        "atlas-docker/src/ci/image.rs",
+        "images of CI by their names",
+    ),
+    ("atlas-docker/src/repair/tables.rs", "packages of libraries"),
+    (
+        "atlas-guard/src/command/mod.rs",
+        "programs whose words are read in their own way",
+    ),
+    ("atlas-guard/src/rules/shadows.rs", "modules of Python"),
+    (
+        "atlas-parsers/src/compat/names.rs",
+        "parsers of released harnesses",
+    ),
+    (
+        "atlas-pipeline/src/evaluate/compat.rs",
+        "parsers of released harnesses",
+    ),
+    (
+        "atlas-pipeline/src/evaluate/subject.rs",
+        "columns of published rows",
+    ),
+    ("atlas-source/src/hosts/facts.rs", "words in manifests"),
+];
+
+/// What a source says outside of comments and tests.
+fn code(source: &str) -> String {
     let (code, _) = source
         .split_once(
             "#[cfg(test)]
 mod tests {",
         )
         .unwrap_or((source, ""));
-    let code: String = code
-        .lines()
+    code.lines()
         .filter(|line| !line.trim_start().starts_with("//"))
         .flat_map(|line| [line, "\n"])
-        .collect();
-    let code = code.replace('\\', "");
+        .collect()
+}
+
+/// The lockfiles that a source names outside of comments and tests; in regular expressions too.
+fn named(source: &str) -> Vec<&'static str> {
+    let code = code(source).replace('\\', "");
     let part = |c: char| c.is_alphanumeric() || "._-".contains(c);
     let is_named = |name: &str| {
         code.match_indices(name).any(|(at, _)| {
@@ -45,19 +91,70 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-#[test]
-fn lockfiles_are_listed_here_alone() {
+/// The ids of runners that a source has as texts.
+fn runners(source: &str) -> BTreeSet<String> {
+    let code = code(source);
+    let texts = code
+        .lines()
+        .flat_map(|line| line.split('"').skip(1).step_by(2));
+    texts
+        .filter(|text| family_of_parser(text).is_some())
+        .map(str::to_owned)
+        .collect()
+}
+
+/// The sources of all other crates.
+fn others() -> Vec<PathBuf> {
     let own = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut files = Vec::new();
-    for entry in fs::read_dir(own.parent().unwrap()).unwrap() {
-        let folder = entry.unwrap().path();
+    let crates = own.parent().map(fs::read_dir);
+    for entry in crates.into_iter().flatten().flatten().flatten() {
+        let folder = entry.path();
         let source = folder.join("src");
         if folder != own && folder.join("Cargo.toml").is_file() && source.is_dir() {
             sources(&source, &mut files);
         }
     }
     assert!(files.len() > 100, "{files:?}");
-    for path in files {
+    files
+}
+
+#[test]
+fn runners_are_listed_in_the_folders_of_languages_alone() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let mut listed = BTreeSet::new();
+    for path in others() {
+        let place = path.strip_prefix(root).unwrap().display().to_string();
+        let mut parts = place.split(['/', '.']);
+        let is_of_one = parts.any(|part| OF_LANGUAGES.contains(&part));
+        let ids = runners(&fs::read_to_string(&path).unwrap());
+        if is_of_one || ids.len() <= MOST {
+            continue;
+        }
+        assert!(
+            NAMESAKES.iter().any(|(known, _)| *known == place),
+            "{place} names {ids:?}: what is known of a runner stands in its own folder, or in atlas_facts"
+        );
+        listed.insert(place);
+    }
+    for (known, _) in NAMESAKES {
+        assert!(listed.contains(known), "{known} names no runners any more");
+    }
+}
+
+#[test]
+fn a_list_of_runners_is_found() {
+    let list = "const A: [&str; 3] = [\"jest\", \"mocha\", \"a jest\"]; // \"ava\"\n// \"tape\"";
+    assert_eq!(
+        runners(list).into_iter().collect::<Vec<_>>(),
+        ["ava", "jest", "mocha"]
+    );
+    assert_eq!(family_of_parser("jest"), Some(Family::JavaScript));
+}
+
+#[test]
+fn lockfiles_are_listed_here_alone() {
+    for path in others() {
         let names = named(&fs::read_to_string(&path).unwrap());
         assert!(
             names.len() <= MOST,

@@ -2,109 +2,21 @@
 
 use super::Trajectory;
 use atlas_core::{LogParser, LogParserExt, ParsedLog, RunOutcome, TestStatus};
+use atlas_facts::{Does, does};
 use regex::Regex;
 use serde::{Deserialize, Serialize};
 use std::sync::LazyLock;
 
-/// Programs that do nothing but run tests.
-const RUNNERS: &[&str] = &[
-    "pytest",
-    "py.test",
-    "tox",
-    "nosetests",
-    "nose2",
-    "trial",
-    "stestr",
-    "unittest",
-    "rspec",
-    "phpunit",
-    "pest",
-    "codecept",
-    "jest",
-    "vitest",
-    "mocha",
-    "ava",
-    "jasmine",
-    "karma",
-    "tape",
-    "tap",
-    "ctest",
-    "bats",
-    "prove",
-    "cargo-nextest",
-    "gotestsum",
-    "behave",
-    "cucumber",
+/// Scripts that repositories run their tests by.
+const SCRIPTS: &[&str] = &[
+    "run-tests.sh",
+    "run_tests",
+    "run_tests.py",
+    "run_tests.sh",
     "runtests",
     "runtests.py",
-    "run_tests",
-    "run_tests.sh",
-    "run-tests.sh",
     "runtests.sh",
-    "run_tests.py",
     "test.sh",
-    "nunit3-console",
-];
-
-/// Programs that run tests if one of their words says so.
-const BUILDERS: &[&str] = &[
-    "go",
-    "cargo",
-    "dotnet",
-    "npm",
-    "yarn",
-    "pnpm",
-    "bun",
-    "deno",
-    "bazel",
-    "bazelisk",
-    "blaze",
-    "mvn",
-    "mvnw",
-    "gradle",
-    "gradlew",
-    "ant",
-    "make",
-    "gmake",
-    "ninja",
-    "meson",
-    "rake",
-    "rails",
-    "mix",
-    "swift",
-    "flutter",
-    "dart",
-    "sbt",
-    "stack",
-    "cabal",
-    "zig",
-    "composer",
-    "lein",
-    "hatch",
-    "nox",
-    "invoke",
-    "just",
-    "buck",
-    "buck2",
-    "pants",
-    "nx",
-    "turbo",
-    "lerna",
-    "manage.py",
-    "setup.py",
-    "node",
-];
-
-/// Programs, and words of theirs, in front of the one that matters.
-const WRAPPERS: &[&str] = &[
-    "sudo", "time", "timeout", "env", "nice", "nohup", "xvfb-run", "npx", "bunx", "stdbuf",
-    "unbuffer", "exec", "command", "coverage", "npm", "yarn", "pnpm", "composer", "poetry", "uv",
-    "uvx", "pipenv", "pdm", "rye", "hatch", "bundle", "conda", "mamba", "run",
-];
-
-/// Programs whose first argument is a program in their language.
-const INTERPRETERS: &[&str] = &[
-    "bash", "sh", "zsh", "python", "python2", "python3", "php", "ruby", "perl", "node",
 ];
 
 static TEST_WORD: LazyLock<Regex> = LazyLock::new(|| {
@@ -276,10 +188,10 @@ fn runs_tests(words: &[String], tools: &[String]) -> bool {
     let mut is_interpreted = false;
     for (at, word) in words.iter().enumerate() {
         let name = word.rsplit('/').next().unwrap_or(word);
-        if RUNNERS.contains(&name) || word.ends_with("bin/test") {
+        if does(name, Does::Tests) || SCRIPTS.contains(&name) || word.ends_with("bin/test") {
             return true;
         }
-        if BUILDERS.contains(&name) && words[at + 1..].iter().any(|word| TEST_WORD.is_match(word)) {
+        if does(name, Does::Builds) && words[at + 1..].iter().any(|word| TEST_WORD.is_match(word)) {
             return true;
         }
         if (name != word || is_interpreted) && TEST_FILE.is_match(name) {
@@ -289,7 +201,8 @@ fn runs_tests(words: &[String], tools: &[String]) -> bool {
             // `bash -c "..."`, `-lc`: the shell's text is commands again.
             return commands(word).iter().any(|words| runs_tests(words, tools));
         }
-        is_interpreted |= INTERPRETERS.contains(&name);
+        let interprets = does(name, Does::Interprets);
+        is_interpreted |= interprets;
         let is_assignment = word.split_once('=').is_some_and(|(name, _)| {
             !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || c == '_')
         });
@@ -298,8 +211,7 @@ fn runs_tests(words: &[String], tools: &[String]) -> bool {
             || word
                 .chars()
                 .all(|c| c.is_ascii_digit() || "smh.".contains(c));
-        if !(is_assignment || is_option || WRAPPERS.contains(&name) || INTERPRETERS.contains(&name))
-        {
+        if !(is_assignment || is_option || does(name, Does::Starts) || interprets) {
             return false;
         }
     }

@@ -22,3 +22,7 @@ mod subunit;
 mod tally;
 mod text;
 pub(crate) mod unity;
+
+/// [`About::without_report`](crate::About::without_report) of runners whose test programs `make check` and its like start.
+const WITHOUT_REPORT: &str =
+    "the test programs are started by a makefile, which asks none of them for a report";

@@ -1,135 +1,13 @@
 //! What the lines with a mark look like, so that a runner is not asked about the others: of a log of ten
 //! megabytes nearly every line is asked about by one runner or none instead of fifty.
 //!
-//! A test asks every runner about every line of every corpus and holds the answers to this table. A runner
-//! without a line in it is asked about all.
+//! A test asks every runner about every line of every corpus and holds the answers to this table.
 
 use crate::registry::BUILTIN;
+use crate::runner::Look;
 use aho_corasick::{AhoCorasick, MatchKind};
 use std::ops::Range;
 use std::sync::LazyLock;
-
-/// A runner, and of lines with a mark of its own: the first byte and the second one, where the first is no
-/// blank; the first byte behind the blanks that others begin with; the last byte; a text that they hold. `a-z`
-/// is a range, `~` every byte above ASCII, `*` alone any.
-///
-/// The texts are looked for all at once, by their first four bytes: none begins with another, and they are cut in
-/// front so that few lines hold what looks like one.
-struct Look(
-    &'static str,
-    [&'static str; 2],
-    &'static str,
-    &'static str,
-    &'static str,
-);
-
-const LOOKS: &[Look] = &[
-    Look("junit", ["<", "*"], "<", "*", ""),
-    Look("nunitxml", ["<", "*"], "<", "*", ""),
-    Look("tap", ["T1on", "*"], "", "*", ""),
-    Look("trx", ["<", "*"], "<", "*", ""),
-    Look("pytest", ["=", "*"], "", "=", ""),
-    Look("pytest", ["T", "e"], "", "*", ""),
-    Look("unittest", ["R", "a"], "", "*", ""),
-    Look("unittest", ["*", "*"], "*", "kLR", ") ... "),
-    Look("django", ["CDSTF", "*"], "", "*", ""),
-    Look("sympy", ["=", "="], "", "*", "cess starts "),
-    Look("sympy", ["=", "="], "", "*", "ts start "),
-    Look("sympy", ["=", "*"], "=t", "*", "s finished: "),
-    Look("sympy", ["D", "O"], "", "*", ""),
-    Look("trial", ["RPF", "aA"], "", "*", ""),
-    Look("trial", ["*", "*"], "*", "]", "[OK]"),
-    Look("trial", ["*", "*"], "*", "]", "[FAIL]"),
-    Look("trial", ["*", "*"], "*", "]", "[FAILURE]"),
-    Look("trial", ["*", "*"], "*", "]", "RROR]"),
-    Look("trial", ["*", "*"], "*", "]", "[SKIPPED]"),
-    Look("trial", ["*", "*"], "*", "]", "[TODO]"),
-    Look("trial", ["*", "*"], "*", "]", "SUCCESS!?!]"),
-    Look("stestr", ["{", "0-9"], "", "*", ""),
-    Look("stestr", ["RF", "a"], "", "*", ""),
-    Look("ava", ["on", "*"], "0-9-", "*", ""),
-    Look("ava", ["", ""], "~", "*", "fail] "),
-    Look("ava", ["", ""], "~", "*", "fail]: "),
-    Look("ava", ["", ""], "~", "*", "pass]: "),
-    Look("bun", ["bR", "ua"], "", "*", ""),
-    Look("cypress", ["", ""], "(R", "*", ""),
-    Look("deno", ["roF", "ukA"], "", "*", ""),
-    Look("jasmine", ["FJES", "*"], "", "*", ""),
-    Look("jest", ["TPF{", "eA\""], "", "*", ""),
-    Look("karma", ["*", "*"], "*", "*", "xecuted "),
-    Look("karma", ["*", "*"], "*", "*", "ma-server]: "),
-    Look("lab", ["T~E", "*"], "~", "*", ""),
-    Look("mocha", ["[{", "\""], "", "*", ""),
-    Look("mocha", ["<", "t"], "0-9\"", "*", ""),
-    Look("nodetest", ["#~", "*"], "<", "*", ""),
-    Look("playwright", ["R", "u"], "\"", "*", ""),
-    Look("playwright", ["", ""], "*", ")", " › "),
-    Look("tape", ["#", "*"], "o", "*", ""),
-    Look("uvu", ["", ""], "D", "s", ""),
-    Look("vitest", ["on", "*"], "", "s{", ""),
-    Look("vitest", ["<{", "*"], "TR1", "*", ""),
-    Look("ant", ["BT", "*"], "", "*", ""),
-    Look("ant", ["[", "j"], "[", "*", "[junit"),
-    Look("gradle", [">B:E0-9", "*"], "", "*", ""),
-    Look("junitconsole", ["[", "*"], "", "]", " containers found "),
-    Look("junitconsole", ["T~", "*"], "", "*", ""),
-    Look("maven", ["[TR0-9", "*"], "T[", "*", ""),
-    Look("gotest", ["={oF?", "=\"kA "], "", "*", ""),
-    Look("gotestsum", ["D", "O"], "", "*", ""),
-    Look("gotestsum", ["=", "="], "", "*", " FAIL: "),
-    Look("gotestsum", ["=", "="], "", "*", " SKIP: "),
-    Look("gotestsum", ["PFS:", "*"], "", ")", ""),
-    Look("cargo", ["e", "*"], "R", "*", ""),
-    Look("cargo", ["t", "e"], "", "*", "ult: "),
-    Look("cargo", ["r", "u"], "", "*", ""),
-    Look("nextest", ["e", "*"], "A-Z(", "*", ""),
-    Look("cucumber", ["0-9cF", "*"], "\"", "*", ""),
-    Look("cucumber", ["[", "{"], "", "*", ""),
-    Look("minitest", ["#SRF0-9", "*"], "", "*", ""),
-    Look("rspec", ["F0-9r{}", "*"], "\"", "*", ""),
-    Look("testunit", ["S0-9", "*"], "", "*", ""),
-    Look("nettetester", ["P|OFon<", "H_KAkot"], "<", "*", ""),
-    Look("phpunit", ["PTO#", "*"], "A-Z", "*", ""),
-    Look("automake", ["TmgA0-9#P", "*"], "", "*", ""),
-    Look("check", ["R0-9<on", "*"], "", "*", ""),
-    Look("check", ["t", "e"], "", "*", "st: "),
-    Look("cmocka", ["[", "= "], "<", "*", ""),
-    Look("cmocka", ["#", " "], "", "*", ""),
-    Look("cmocka", ["t", "e"], "", "*", "st: "),
-    Look("cmocka", ["*", "*"], "*", "!", ": Failure!"),
-    Look("ctest", ["0-9ENT", "*"], "0-9TM", "*", ""),
-    Look("cunit", ["R<", "*"], "CT", "*", ""),
-    Look("cunit", ["-", "-"], "", "*", "mary: Type "),
-    Look("meson", ["FE0-9", "*"], "0-9", "*", ""),
-    Look("unity", ["0-9", "*"], "", "*", ""),
-    Look("unity", ["*", "*"], "*", "S", ""),
-    Look("boost", ["*TR<", "*"], "<", "*", ""),
-    Look("boost", ["*", "*"], "*", "*", "in \""),
-    Look("boost", ["*", "*"], "*", "*", "r in \""),
-    Look("boost", ["*", "*"], "*", "*", "Entering test "),
-    Look("boost", ["*", "*"], "*", "*", "Leaving test "),
-    Look("catch2", ["A", "l"], "", "*", ""),
-    Look("catch2", ["t", "e"], "", "*", "ses: "),
-    Look("catch2", ["<#on:", "*"], "<", "*", ""),
-    Look("catch2", ["*", "*"], "*", ".", ""),
-    Look("cppunit", ["!RO<", "*"], "", "*", ""),
-    Look("cppunit", ["*", "*"], "*", "Knr", ""),
-    Look("doctest", ["[", "d"], "", "*", ""),
-    Look("doctest", ["<", "*"], "<", "*", ""),
-    Look("gtest", ["[", "= -"], "", "*", ""),
-    Look("handmade", ["[", "pPfF"], "", "*", ""),
-    Look("dotnet", ["TASPF", "*"], "TASPF[", "*", ""),
-    Look("dotnet", ["[", "x"], "", "*", ""),
-    Look("nunit2", ["NE", "*"], "N", "*", ""),
-    Look("nunit3", ["N", "*"], "OD", "*", ""),
-    Look("xunit", ["x", "U"], "", "*", ""),
-    Look("xunit", ["", ""], "*", "*", " Total: "),
-    Look("xunit", ["=", "="], "", "=", ""),
-    Look("bats", ["#no", "*"], "*", "*", ""),
-    Look("prove", ["RDA", "eul"], "", "*", ""),
-    Look("prove", ["-", "-"], "", "-", ""),
-    Look("prove", ["*", "*"], "*", "*", ".t .."),
-];
 
 /// Which looks a line may have: one bit for each.
 struct Tables {
@@ -160,11 +38,11 @@ static TABLES: LazyLock<Tables> = LazyLock::new(|| {
         with_text: Vec::new(),
     };
     for (number, runner) in BUILTIN.iter().enumerate() {
-        let own: Vec<&Look> = LOOKS.iter().filter(|look| look.0 == runner.id()).collect();
-        let any = [&Look(runner.id(), ["*", "*"], "*", "*", "")];
-        for Look(_, [first, second], inner, last, text) in
-            if own.is_empty() { &any } else { &own[..] }
-        {
+        let looks = match runner.looks() {
+            [] => &[Look(["*", "*"], "*", "*", "")],
+            own => own,
+        };
+        for Look([first, second], inner, last, text) in looks {
             let bit = 1_u128 << tables.runners.len();
             tables.runners.push(number);
             set(&mut tables.first, first, bit);
@@ -332,8 +210,9 @@ impl Iterator for Bits {
 
 #[cfg(test)]
 mod tests {
-    use super::{LOOKS, runners};
+    use super::runners;
     use crate::registry::BUILTIN;
+    use crate::runner::Look;
     use crate::text::clean;
     use std::path::Path;
 
@@ -364,16 +243,17 @@ mod tests {
             }
         }
         assert!(marks > 5_000, "{marks}");
-        let known = |id: &str| BUILTIN.iter().any(|runner| runner.id() == id);
-        assert!(LOOKS.iter().all(|look| known(look.0)));
         assert!(super::TABLES.texts.is_some());
         assert!(super::TABLES.runners.len() <= 128);
         // The search gives one text for each place.
-        for one in LOOKS.iter().filter(|look| !look.4.is_empty()) {
-            let begun = LOOKS
-                .iter()
-                .find(|look| look.4 != one.4 && look.4.starts_with(one.4));
-            assert!(begun.is_none(), "{}", one.4);
+        let looks: Vec<&Look> = BUILTIN.iter().flat_map(|runner| runner.looks()).collect();
+        assert!(looks.len() > 50);
+        let texts = looks.iter().map(|look| look.3);
+        for text in texts.clone().filter(|text| !text.is_empty()) {
+            let begun = texts
+                .clone()
+                .find(|other| *other != text && other.starts_with(text));
+            assert!(begun.is_none(), "{text}");
         }
     }
 

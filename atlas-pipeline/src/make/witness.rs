@@ -3,6 +3,7 @@
 use crate::store::{write_atomically, write_json};
 use atlas_core::{Environment, EnvironmentPlan, Error, InstanceId, State};
 use atlas_oracle::StateRun;
+use atlas_parsers::BUILTIN;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -54,38 +55,6 @@ pub(super) fn second_witness(
     found
 }
 
-/// Runners whose plans ask for no report, and why.
-const WITHOUT: &[(&[&str], &str)] = &[
-    (
-        &["cargo"],
-        "stable cargo can be asked for no report of the tests",
-    ),
-    (
-        &["nextest"],
-        "nextest writes a report only where the repository's own configuration asks for it",
-    ),
-    (&["sympy"], "SymPy's own runner writes no report"),
-    (
-        &["tap", "tape"],
-        "what the runner prints is its report (TAP), and it writes no other",
-    ),
-    (
-        &["karma", "cypress"],
-        "the runner writes a report only with a plugin, which the repository need not have",
-    ),
-    (
-        &["cucumber"],
-        "no parser is shipped that reads the report of Cucumber",
-    ),
-    (
-        &[
-            "automake", "gtest", "catch2", "doctest", "boost", "check", "cmocka", "cunit", "unity",
-            "cppunit",
-        ],
-        "the test programs are started by a makefile, which asks none of them for a report",
-    ),
-];
-
 /// Why a plan's runs have no second witness.
 fn why_none(plan: &EnvironmentPlan) -> String {
     if let Some(spec) = &plan.report {
@@ -101,13 +70,12 @@ fn why_none(plan: &EnvironmentPlan) -> String {
     if starts.iter().any(|starts| *starts > 1) {
         return "the command starts the runner several times, and each would write over the report before it".to_owned();
     }
-    let known = WITHOUT
-        .iter()
-        .find(|(parsers, _)| parsers.contains(&parser));
-    known.map_or_else(
-        || "nothing in the command is known to take an option for a report: it is a script, or starts the tests' files themselves".to_owned(),
-        |(_, why)| (*why).to_owned(),
-    )
+    let runner = BUILTIN.iter().find(|runner| runner.id() == parser);
+    let why = runner.map_or("", |runner| runner.about().without_report);
+    if why.is_empty() {
+        return "nothing in the command is known to take an option for a report: it is a script, or starts the tests' files themselves".to_owned();
+    }
+    why.to_owned()
 }
 
 /// What a folder of differences holds beside the two readings' texts.

@@ -31,6 +31,7 @@ mod eval_input;
 mod eval_runs;
 mod eval_support;
 mod evaluate;
+mod facts;
 mod funnel;
 mod gold_only;
 mod golden;

@@ -12,7 +12,7 @@
 
 mod document;
 
-use crate::runner::{About, Mark, Place, Shipped};
+use crate::runner::{About, Look, Mark, Place, Shipped};
 use crate::xml;
 use document::Reports;
 use memchr::memmem;
@@ -30,7 +30,10 @@ pub(crate) static JUNIT: Shipped = Shipped::new(
     },
     mark,
     || Box::new(Reader::default()),
-);
+)
+.looking(&[
+    Look(["<", "*"], "<", "*", ""),
+]);
 
 fn mark(line: &[u8], _: &[u8]) -> Option<Mark> {
     let line = line.trim_ascii_start();

@@ -3,7 +3,7 @@
 //! A test's name is its full name, as the consoles of these runners print it; the qualified id has
 //! the assembly in front.
 
-use crate::runner::{About, Mark, Place, Shipped};
+use crate::runner::{About, Look, Mark, Place, Shipped};
 use crate::xml::{Documents, Reader, Sink, Tag};
 use atlas_core::{ParsedLog, ParsedLogBuilder, RunOutcome, TestStatus, Totals};
 use memchr::memmem;
@@ -22,7 +22,8 @@ pub(crate) static NUNITXML: Shipped = Shipped::new(
     },
     mark,
     || Box::new(Reader::<Reports>::default()),
-);
+)
+.looking(&[Look(["<", "*"], "<", "*", "")]);
 
 fn mark(line: &[u8], _: &[u8]) -> Option<Mark> {
     let line = line.trim_ascii_start();

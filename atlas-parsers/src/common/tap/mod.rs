@@ -14,7 +14,7 @@ mod subtests;
 pub(crate) use document::{Document, Ended, Seen};
 
 use self::subtests::Subtests;
-use crate::runner::{About, Mark, Place, Shipped, by_line};
+use crate::runner::{About, Look, Mark, Place, Shipped, by_line};
 use crate::text::clean;
 use atlas_core::{Evidence, LineState, ParsedLog, ParsedLogBuilder, RunOutcome, Totals};
 
@@ -23,6 +23,7 @@ pub(crate) static TAP: Shipped = Shipped::new(
     "tap",
     &About {
         aliases: &["test_more", "qunit", "node_tap"],
+        without_report: "what the runner prints is its report (TAP), and it writes no other",
         ..About::new(
             "TAP 12 to 14 of any producer, one document or several",
             "the file a document belongs to; which of two lines is real where a test prints a \
@@ -31,7 +32,8 @@ pub(crate) static TAP: Shipped = Shipped::new(
     },
     mark,
     by_line::<State>,
-);
+)
+.looking(&[Look(["T1on", "*"], "", "*", "")]);
 
 fn mark(line: &[u8], _: &[u8]) -> Option<Mark> {
     match line.first()? {

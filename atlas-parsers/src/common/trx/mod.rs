@@ -4,7 +4,7 @@
 //! the name does not begin with it. Classes are told behind the results, so these are kept until
 //! then. Of a test with data rows, the rows are the tests.
 
-use crate::runner::{About, Mark, Place, Shipped};
+use crate::runner::{About, Look, Mark, Place, Shipped};
 use crate::xml::{Documents, Reader, Sink, Tag};
 use atlas_core::{ParsedLog, ParsedLogBuilder, RunOutcome, TestStatus, Totals};
 use std::collections::HashMap;
@@ -22,7 +22,10 @@ pub(crate) static TRX: Shipped = Shipped::new(
     },
     mark,
     || Box::new(Reader::<Reports>::default()),
-);
+)
+.looking(&[
+    Look(["<", "*"], "<", "*", ""),
+]);
 
 fn mark(line: &[u8], _: &[u8]) -> Option<Mark> {
     let line = line.trim_ascii_start();

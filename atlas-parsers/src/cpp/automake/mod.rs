@@ -10,7 +10,7 @@ mod line;
 mod section;
 
 use crate::cpp::build::Builds;
-use crate::runner::{About, Mark, Place, Shipped, by_line};
+use crate::runner::{About, Look, Mark, Place, Shipped, by_line};
 use crate::text::clean;
 use atlas_core::{LineState, ParsedLog, ParsedLogBuilder, RunOutcome, Totals};
 use line::Counts;
@@ -28,6 +28,7 @@ pub(crate) static AUTOMAKE: Shipped = Shipped::new(
             "boost", "catch2", "check", "cmocka", "cppunit", "cunit", "doctest", "gtest", "junit",
             "prove", "pytest", "tap", "unittest", "unity",
         ],
+        without_report: crate::cpp::WITHOUT_REPORT,
         ..About::new(
             "`make check` of automake 1.4 and newer (parallel, serial, TAP), GNU Autotest, and \
              harnesses that print `PASS: name`",
@@ -37,7 +38,8 @@ pub(crate) static AUTOMAKE: Shipped = Shipped::new(
     },
     mark,
     by_line::<State>,
-);
+)
+.looking(&[Look(["TmgA0-9#P", "*"], "", "*", "")]);
 
 fn mark(line: &[u8], before: &[u8]) -> Option<Mark> {
     match line.first()? {

@@ -13,7 +13,7 @@ mod xml;
 
 use crate::cpp::compiler::Build;
 use crate::cpp::death::Tail;
-use crate::runner::{About, Mark, Place, Shipped, by_line};
+use crate::runner::{About, Look, Mark, Place, Shipped, by_line};
 use crate::runs::Runs;
 use crate::text::clean;
 use atlas_core::{
@@ -31,6 +31,7 @@ pub(crate) static BOOST: Shipped = Shipped::new(
         languages: &["c++"],
         aliases: &["boost_test", "boosttest", "boost.test"],
         contains: &["junit"],
+        without_report: crate::cpp::WITHOUT_REPORT,
         ..About::new(
             "Boost.Test's log (HRF, XML, JUNIT) and report (HRF, XML), alone or together; several modules in one log",
             "passing tests without --log_level=test_suite or --report_level=detailed; without the latter, \
@@ -39,7 +40,14 @@ pub(crate) static BOOST: Shipped = Shipped::new(
     },
     mark,
     by_line::<State>,
-);
+)
+.looking(&[
+    Look(["*TR<", "*"], "<", "*", ""),
+    Look(["*", "*"], "*", "*", "in \""),
+    Look(["*", "*"], "*", "*", "r in \""),
+    Look(["*", "*"], "*", "*", "Entering test "),
+    Look(["*", "*"], "*", "*", "Leaving test "),
+]);
 
 fn mark(line: &[u8], before: &[u8]) -> Option<Mark> {
     match line.first()? {

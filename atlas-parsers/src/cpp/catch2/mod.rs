@@ -18,7 +18,7 @@ mod xml;
 
 use crate::cpp::compiler::Build;
 use crate::cpp::death::Tail;
-use crate::runner::{About, Mark, Place, Shipped, by_line};
+use crate::runner::{About, Look, Mark, Place, Shipped, by_line};
 use crate::text::clean;
 use atlas_core::{Evidence, LineState, LostReason, ParsedLog, ParsedLogBuilder, RunOutcome};
 use memchr::memmem;
@@ -33,6 +33,7 @@ pub(crate) static CATCH2: Shipped = Shipped::new(
         languages: &["c++"],
         aliases: &["catch", "catch_org"],
         contains: &["junit", "tap"],
+        without_report: crate::cpp::WITHOUT_REPORT,
         ..About::new(
             "the console, compact, xml, junit, tap, automake and teamcity reporters of Catch 1, Catch2 v2 and v3",
             "passing tests without -s or --durations; any test of the compact reporter; whether a failure was \
@@ -41,7 +42,13 @@ pub(crate) static CATCH2: Shipped = Shipped::new(
     },
     mark,
     by_line::<State>,
-);
+)
+.looking(&[
+    Look(["A", "l"], "", "*", ""),
+    Look(["t", "e"], "", "*", "ses: "),
+    Look(["<#on:", "*"], "<", "*", ""),
+    Look(["*", "*"], "*", ".", ""),
+]);
 
 fn mark(line: &[u8], before: &[u8]) -> Option<Mark> {
     match line.first()? {

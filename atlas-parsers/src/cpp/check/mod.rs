@@ -12,7 +12,7 @@ use crate::cpp::build::number;
 use crate::cpp::subunit::Subunit;
 use crate::cpp::tally::Tally;
 use crate::nested::Nested;
-use crate::runner::{About, Mark, Place, Shipped, by_line};
+use crate::runner::{About, Look, Mark, Place, Shipped, by_line};
 use crate::text::clean;
 use atlas_core::{LineState, ParsedLog, ParsedLogBuilder, RunOutcome, TestStatus};
 use line::{Line, Summary};
@@ -34,6 +34,7 @@ pub(crate) static CHECK: Shipped = Shipped::new(
             &["CK_VERBOSITY=subunit"],
         ],
         contains: &["junit", "tap"],
+        without_report: crate::cpp::WITHOUT_REPORT,
         ..About::new(
             "libcheck 0.9 and newer: CK_SILENT to CK_VERBOSE, its log, TAP, XML and subunit",
             "tests that pass, below CK_VERBOSE; all tests, below CK_NORMAL; which turn of a \
@@ -42,7 +43,11 @@ pub(crate) static CHECK: Shipped = Shipped::new(
     },
     mark,
     by_line::<State>,
-);
+)
+.looking(&[
+    Look(["R0-9<on", "*"], "", "*", ""),
+    Look(["t", "e"], "", "*", "st: "),
+]);
 
 fn mark(line: &[u8], _: &[u8]) -> Option<Mark> {
     match line.first()? {

@@ -10,7 +10,7 @@ use crate::cpp::build::number;
 use crate::cpp::subunit::Subunit;
 use crate::cpp::tally::Tally;
 use crate::edges::behind_any;
-use crate::runner::{About, Mark, Place, Shipped, by_line};
+use crate::runner::{About, Look, Mark, Place, Shipped, by_line};
 use crate::text::clean;
 use atlas_core::{
     Evidence, LineState, LostReason, ParsedLog, ParsedLogBuilder, RunOutcome, TestStatus,
@@ -33,6 +33,7 @@ pub(crate) static CMOCKA: Shipped = Shipped::new(
         ],
         // Its own XML and TAP.
         contains: &["junit", "tap"],
+        without_report: crate::cpp::WITHOUT_REPORT,
         ..About::new(
             "cmocka 0.3 to 2.0: STDOUT, TAP, SUBUNIT and XML on the console",
             "the group of a test, but for XML and TAP; a status that a test forges for itself \
@@ -41,7 +42,13 @@ pub(crate) static CMOCKA: Shipped = Shipped::new(
     },
     mark,
     by_line::<State>,
-);
+)
+.looking(&[
+    Look(["[", "= "], "<", "*", ""),
+    Look(["#", " "], "", "*", ""),
+    Look(["t", "e"], "", "*", "st: "),
+    Look(["*", "*"], "*", "!", ": Failure!"),
+]);
 
 fn mark(line: &[u8], _: &[u8]) -> Option<Mark> {
     match line.first()? {

@@ -10,7 +10,7 @@ mod run;
 
 use crate::cpp::compiler::Build;
 use crate::cpp::death::Tail;
-use crate::runner::{About, Mark, Place, Shipped, by_line};
+use crate::runner::{About, Look, Mark, Place, Shipped, by_line};
 use crate::runs::Runs;
 use crate::text::clean;
 use atlas_core::{LineState, LostReason, ParsedLog, ParsedLogBuilder, RunOutcome};
@@ -23,6 +23,7 @@ pub(crate) static CPPUNIT: Shipped = Shipped::new(
     &About {
         languages: &["c++"],
         aliases: &["cpp_unit"],
+        without_report: crate::cpp::WITHOUT_REPORT,
         ..About::new(
             "CppUnit's brief progress, text, compiler and XML output; several binaries in one log",
             "passing tests without the brief listener or XML; the name of a passing test whose output \
@@ -31,7 +32,11 @@ pub(crate) static CPPUNIT: Shipped = Shipped::new(
     },
     mark,
     by_line::<State>,
-);
+)
+.looking(&[
+    Look(["!RO<", "*"], "", "*", ""),
+    Look(["*", "*"], "*", "Knr", ""),
+]);
 
 fn mark(line: &[u8], before: &[u8]) -> Option<Mark> {
     match line.first()? {

@@ -16,7 +16,7 @@ mod line;
 mod run;
 
 use crate::cpp::build::{Builds, number};
-use crate::runner::{About, Inner, Mark, Place, Shipped, by_line};
+use crate::runner::{About, Inner, Look, Mark, Place, Shipped, by_line};
 use crate::text::clean;
 use atlas_core::{Evidence, LineState, LostReason, ParsedLog, ParsedLogBuilder, RunOutcome};
 use line::Head;
@@ -47,7 +47,8 @@ pub(crate) static CTEST: Shipped = Shipped::new(
     mark,
     by_line::<State>,
 )
-.with_programs(inner);
+.with_programs(inner)
+.looking(&[Look(["0-9ENT", "*"], "0-9TM", "*", "")]);
 
 fn mark(line: &[u8], _: &[u8]) -> Option<Mark> {
     match line.first()? {

@@ -6,7 +6,7 @@
 mod line;
 mod xml;
 
-use crate::runner::{About, Mark, Place, Shipped, by_line};
+use crate::runner::{About, Look, Mark, Place, Shipped, by_line};
 use crate::text::clean;
 use atlas_core::{
     Evidence, LineState, LostReason, ParsedLog, ParsedLogBuilder, RunOutcome, TestStatus, Totals,
@@ -18,6 +18,7 @@ pub(crate) static CUNIT: Shipped = Shipped::new(
     "cunit",
     &About {
         languages: &["c"],
+        without_report: crate::cpp::WITHOUT_REPORT,
         ..About::new(
             "CUnit 2.0 to 2.1-3: the basic interface in all modes, the automated one's XML",
             "passing tests in normal mode, all tests in silent mode and in the console \
@@ -26,7 +27,11 @@ pub(crate) static CUNIT: Shipped = Shipped::new(
     },
     mark,
     by_line::<State>,
-);
+)
+.looking(&[
+    Look(["R<", "*"], "CT", "*", ""),
+    Look(["-", "-"], "", "*", "mary: Type "),
+]);
 
 fn mark(line: &[u8], before: &[u8]) -> Option<Mark> {
     match line.first()? {

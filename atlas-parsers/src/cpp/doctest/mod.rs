@@ -12,7 +12,7 @@ mod xml;
 use crate::cpp::compiler::Build;
 use crate::cpp::death::Tail;
 use crate::cpp::text::{lossy, number};
-use crate::runner::{About, Mark, Place, Shipped, by_line};
+use crate::runner::{About, Look, Mark, Place, Shipped, by_line};
 use crate::text::clean;
 use atlas_core::{
     Evidence, LineState, LostReason, ParsedLog, ParsedLogBuilder, RunOutcome, Totals,
@@ -27,6 +27,7 @@ pub(crate) static DOCTEST: Shipped = Shipped::new(
         languages: &["c++"],
         aliases: &["doctest_cpp"],
         contains: &["junit"],
+        without_report: crate::cpp::WITHOUT_REPORT,
         ..About::new(
             "the console, xml and junit reporters of doctest (C++) 1 and 2; several binaries in one log",
             "passing tests without -s or -d; skipped tests, but in xml; with junit, which failures were expected",
@@ -34,7 +35,11 @@ pub(crate) static DOCTEST: Shipped = Shipped::new(
     },
     mark,
     by_line::<State>,
-);
+)
+.looking(&[
+    Look(["[", "d"], "", "*", ""),
+    Look(["<", "*"], "<", "*", ""),
+]);
 
 fn mark(line: &[u8], _: &[u8]) -> Option<Mark> {
     match line.first()? {

@@ -15,7 +15,7 @@ mod run;
 use crate::cpp::compiler::Build;
 use crate::cpp::death::Tail;
 use crate::cpp::text::lossy;
-use crate::runner::{About, Mark, Place, Shipped, by_line};
+use crate::runner::{About, Look, Mark, Place, Shipped, by_line};
 use crate::text::clean;
 use atlas_core::{LineState, LostReason, ParsedLog, ParsedLogBuilder, RunOutcome, TestStatus};
 use line::Line;
@@ -27,6 +27,7 @@ pub(crate) static GTEST: Shipped = Shipped::new(
     &About {
         languages: &["c++", "c"],
         aliases: &["googletest", "google_test", "gtest_main", "utest"],
+        without_report: crate::cpp::WITHOUT_REPORT,
         ..About::new(
             "the console of GoogleTest 1.8 and newer, --gtest_brief=1 and utest.h included; several binaries in one log",
             "passing and skipped tests of --gtest_brief=1; which binary a test belongs to; a test that \
@@ -35,7 +36,10 @@ pub(crate) static GTEST: Shipped = Shipped::new(
     },
     mark,
     by_line::<State>,
-);
+)
+.looking(&[
+    Look(["[", "= -"], "", "*", ""),
+]);
 
 fn mark(line: &[u8], _: &[u8]) -> Option<Mark> {
     if line.first() != Some(&b'[') {

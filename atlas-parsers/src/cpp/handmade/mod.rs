@@ -14,7 +14,7 @@ mod line;
 
 use crate::cpp::build::Builds;
 use crate::cpp::death::is_death;
-use crate::runner::{About, Mark, Place, Shipped, by_line};
+use crate::runner::{About, Look, Mark, Place, Shipped, by_line};
 use crate::text::clean;
 use atlas_core::{LineState, ParsedLog, ParsedLogBuilder, RunOutcome, TestStatus, Totals};
 use line::Verdict;
@@ -34,7 +34,8 @@ pub(crate) static HANDMADE: Shipped = Shipped::new(
     },
     mark,
     by_line::<State>,
-);
+)
+.looking(&[Look(["[", "pPfF"], "", "*", "")]);
 
 fn mark(line: &[u8], _: &[u8]) -> Option<Mark> {
     if line.first() != Some(&b'[') {

@@ -7,7 +7,7 @@
 use crate::cpp::build::number;
 use crate::cpp::tally::Tally;
 use crate::edges::is_number;
-use crate::runner::{About, Mark, Place, Shipped, by_line};
+use crate::runner::{About, Look, Mark, Place, Shipped, by_line};
 use crate::text::clean;
 use atlas_core::{LineState, ParsedLog, ParsedLogBuilder, RunOutcome, TestStatus, Totals};
 use std::collections::BTreeMap;
@@ -18,6 +18,7 @@ pub(crate) static UNITY: Shipped = Shipped::new(
     &About {
         languages: &["c"],
         aliases: &["ceedling"],
+        without_report: crate::cpp::WITHOUT_REPORT,
         ..About::new(
             "Unity 2: `file:line:name:PASS`, alone or inside `ctest -V`",
             "the program of a test; passing tests of the fixture extension without -v; what \
@@ -26,7 +27,11 @@ pub(crate) static UNITY: Shipped = Shipped::new(
     },
     mark,
     by_line::<State>,
-);
+)
+.looking(&[
+    Look(["0-9", "*"], "", "*", ""),
+    Look(["*", "*"], "*", "S", ""),
+]);
 
 fn mark(line: &[u8], _: &[u8]) -> Option<Mark> {
     match line.first()? {

@@ -12,7 +12,7 @@
 mod line;
 
 use super::compiler::build_error;
-use crate::runner::{About, Mark, Place, Shipped, by_line};
+use crate::runner::{About, Look, Mark, Place, Shipped, by_line};
 use crate::text::{clean, lossy};
 use atlas_core::{
     Evidence, LineState, LostReason, ParsedLog, ParsedLogBuilder, RunOutcome, TestStatus, Totals,
@@ -39,7 +39,11 @@ pub(crate) static DOTNET: Shipped = Shipped::new(
     },
     mark,
     by_line::<State>,
-);
+)
+.looking(&[
+    Look(["TASPF", "*"], "TASPF[", "*", ""),
+    Look(["[", "x"], "", "*", ""),
+]);
 
 fn mark(line: &[u8], before: &[u8]) -> Option<Mark> {
     let line = line.trim_ascii_start();

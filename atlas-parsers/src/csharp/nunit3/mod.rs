@@ -7,7 +7,7 @@
 //! its end.
 
 use super::nunit::{Entry, counts};
-use crate::runner::{About, Mark, Place, Shipped, by_line};
+use crate::runner::{About, Look, Mark, Place, Shipped, by_line};
 use crate::text::{clean, lossy};
 use atlas_core::{
     Evidence, LineState, LostReason, ParsedLog, ParsedLogBuilder, RunOutcome, TestResults,
@@ -32,7 +32,8 @@ pub(crate) static NUNIT3: Shipped = Shipped::new(
     },
     mark,
     by_line::<State>,
-);
+)
+.looking(&[Look(["N", "*"], "OD", "*", "")]);
 
 fn mark(line: &[u8], before: &[u8]) -> Option<Mark> {
     match line.first()? {

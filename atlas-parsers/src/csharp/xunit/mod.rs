@@ -4,7 +4,7 @@
 //! it failed is indented deeper. The console names failed and skipped tests; passed ones only with the
 //! verbose reporter (`[PASS]`), or with `-verbose`, which names each test as it starts and ends.
 
-use crate::runner::{About, Mark, Place, Shipped, by_line};
+use crate::runner::{About, Look, Mark, Place, Shipped, by_line};
 use crate::text::{clean, lossy};
 use atlas_core::{LineState, ParsedLog, ParsedLogBuilder, RunOutcome, TestStatus, Totals};
 use std::collections::BTreeMap;
@@ -29,7 +29,12 @@ pub(crate) static XUNIT: Shipped = Shipped::new(
     },
     mark,
     by_line::<State>,
-);
+)
+.looking(&[
+    Look(["x", "U"], "", "*", ""),
+    Look(["", ""], "*", "*", " Total: "),
+    Look(["=", "="], "", "=", ""),
+]);
 
 fn mark(line: &[u8], before: &[u8]) -> Option<Mark> {
     match line.first()? {

@@ -12,7 +12,7 @@
 mod line;
 
 use super::gotest;
-use crate::runner::{About, Mark, Place, Shipped};
+use crate::runner::{About, Look, Mark, Place, Shipped};
 use crate::text::clean;
 use atlas_core::{
     ByLine, Evidence, LineState, LogReader as _, LostReason, ParsedLog, ParsedLogBuilder,
@@ -37,7 +37,13 @@ pub(crate) static GOTESTSUM: Shipped = Shipped::new(
     },
     mark,
     || Box::new(ByLine::new(State::new())),
-);
+)
+.looking(&[
+    Look(["D", "O"], "", "*", ""),
+    Look(["=", "="], "", "*", " FAIL: "),
+    Look(["=", "="], "", "*", " SKIP: "),
+    Look(["PFS:", "*"], "", ")", ""),
+]);
 
 fn mark(line: &[u8], _: &[u8]) -> Option<Mark> {
     match line.first()? {

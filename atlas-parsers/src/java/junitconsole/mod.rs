@@ -15,7 +15,7 @@ mod found;
 mod node;
 
 use crate::java::compiler::Compiler;
-use crate::runner::{About, Mark, Place, Shipped, by_line};
+use crate::runner::{About, Look, Mark, Place, Shipped, by_line};
 use crate::text::clean;
 use atlas_core::{LineState, ParsedLog, ParsedLogBuilder, RunOutcome, TestStatus, Totals};
 use found::{Feed, Flat, Found, Tree, Verbose};
@@ -35,7 +35,11 @@ pub(crate) static JUNITCONSOLE: Shipped = Shipped::new(
     },
     mark,
     by_line::<State>,
-);
+)
+.looking(&[
+    Look(["[", "*"], "", "]", " containers found "),
+    Look(["T~", "*"], "", "*", ""),
+]);
 
 fn mark(line: &[u8], _: &[u8]) -> Option<Mark> {
     match line.first()? {

@@ -19,7 +19,7 @@ mod single;
 mod tests;
 mod tree;
 
-use crate::runner::{About, Mark, Place, Shipped, by_line};
+use crate::runner::{About, Look, Mark, Place, Shipped, by_line};
 use crate::text::clean;
 use atlas_core::{Evidence, LineState, ParsedLog, ParsedLogBuilder, RunOutcome, Totals};
 use build::Build;
@@ -55,7 +55,8 @@ pub(crate) static MAVEN: Shipped = Shipped::new(
     },
     mark,
     by_line::<State>,
-);
+)
+.looking(&[Look(["[TR0-9", "*"], "T[", "*", "")]);
 
 fn mark(line: &[u8], before: &[u8]) -> Option<Mark> {
     if !matches!(line.first()?, b'[' | b' ' | b'T' | b'R' | b'0'..=b'9') {

@@ -12,7 +12,7 @@ mod line;
 mod run;
 mod tap;
 
-use crate::runner::{About, Mark, Place, Shipped, by_line};
+use crate::runner::{About, Look, Mark, Place, Shipped, by_line};
 use crate::text::clean;
 use atlas_core::{LineState, ParsedLog, ParsedLogBuilder, RunOutcome};
 use run::{Run, Sum};
@@ -33,7 +33,13 @@ pub(crate) static AVA: Shipped = Shipped::new(
     },
     mark,
     by_line::<State>,
-);
+)
+.looking(&[
+    Look(["on", "*"], "0-9-", "*", ""),
+    Look(["", ""], "~", "*", "fail] "),
+    Look(["", ""], "~", "*", "fail]: "),
+    Look(["", ""], "~", "*", "pass]: "),
+]);
 
 fn mark(line: &[u8], before: &[u8]) -> Option<Mark> {
     let Some(body) = line.strip_prefix(b"  ") else {

@@ -9,7 +9,7 @@
 
 mod line;
 
-use crate::runner::{About, Mark, Place, Shipped, by_line};
+use crate::runner::{About, Look, Mark, Place, Shipped, by_line};
 use crate::text::clean;
 use atlas_core::{
     Evidence, LineState, LostReason, ParsedLog, ParsedLogBuilder, RunOutcome, TestStatus, Totals,
@@ -23,6 +23,7 @@ pub(crate) static CYPRESS: Shipped = Shipped::new(
         languages: &["javascript", "typescript"],
         commands: &[&["cypress", "run"]],
         contains: &["mocha"],
+        without_report: "the runner writes a report only with a plugin, which the repository need not have",
         ..About::new(
             "`cypress run` with the default spec reporter",
             "tests that a failing hook kept from running",
@@ -30,7 +31,10 @@ pub(crate) static CYPRESS: Shipped = Shipped::new(
     },
     mark,
     by_line::<State>,
-);
+)
+.looking(&[
+    Look(["", ""], "(R", "*", ""),
+]);
 
 fn mark(line: &[u8], before: &[u8]) -> Option<Mark> {
     let ruled = || before.len() >= 50 && before.iter().all(|byte| *byte == b'=');

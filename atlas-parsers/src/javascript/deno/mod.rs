@@ -6,7 +6,7 @@
 
 use super::sum::Sum;
 use crate::edges::{behind_any, without_note};
-use crate::runner::{About, Mark, Place, Shipped, by_line};
+use crate::runner::{About, Look, Mark, Place, Shipped, by_line};
 use crate::text::clean;
 use atlas_core::{
     Evidence, LineState, LostReason, ParsedLog, ParsedLogBuilder, TestStatus, Totals,
@@ -26,7 +26,10 @@ pub(crate) static DENO: Shipped = Shipped::new(
     },
     mark,
     by_line::<State>,
-);
+)
+.looking(&[
+    Look(["roF", "ukA"], "", "*", ""),
+]);
 
 fn mark(line: &[u8], _: &[u8]) -> Option<Mark> {
     let text = std::str::from_utf8(line).ok()?;

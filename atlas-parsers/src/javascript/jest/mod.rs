@@ -27,7 +27,7 @@ mod tree;
 use crate::javascript::json::{Mixed, TakesDocuments, behind_text};
 use crate::javascript::report::Report;
 
-use crate::runner::{About, Mark, Place, Shipped};
+use crate::runner::{About, Look, Mark, Place, Shipped};
 use crate::text::{clean, lossy};
 use atlas_core::{
     Evidence, LineState, LostReason, Names, ParsedLog, ParsedLogBuilder, RunOutcome, TestResults,
@@ -52,7 +52,8 @@ pub(crate) static JEST: Shipped = Shipped::new(
     },
     mark,
     || Box::new(Mixed::new(State::default())),
-);
+)
+.looking(&[Look(["TPF{", "eA\""], "", "*", "")]);
 
 fn mark(line: &[u8], before: &[u8]) -> Option<Mark> {
     match line.first()? {

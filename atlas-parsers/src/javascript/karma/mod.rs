@@ -9,7 +9,7 @@
 mod line;
 mod tree;
 
-use crate::runner::{About, Mark as RunnerMark, Place, Shipped};
+use crate::runner::{About, Look, Mark as RunnerMark, Place, Shipped};
 use crate::text::{clean, has};
 use atlas_core::{
     ByLine, Evidence, LineState, LostReason, ParsedLog, ParsedLogBuilder, RunOutcome, TestStatus,
@@ -26,6 +26,7 @@ pub(crate) static KARMA: Shipped = Shipped::new(
         languages: &["javascript", "typescript"],
         aliases: &["bpmn_js", "openlayers", "chart_js"],
         commands: &[&["karma", "start"], &["ng", "test"]],
+        without_report: "the runner writes a report only with a plugin, which the repository need not have",
         ..About::new(
             "the progress and dots reporters, karma-mocha-reporter and karma-spec-reporter, \
              one browser or several",
@@ -35,7 +36,11 @@ pub(crate) static KARMA: Shipped = Shipped::new(
     },
     mark,
     || Box::new(ByLine::new(State::new())),
-);
+)
+.looking(&[
+    Look(["*", "*"], "*", "*", "xecuted "),
+    Look(["*", "*"], "*", "*", "ma-server]: "),
+]);
 
 fn mark(line: &[u8], _before: &[u8]) -> Option<RunnerMark> {
     match line.first()? {

@@ -16,7 +16,7 @@ mod line;
 mod run;
 
 use crate::javascript::sum::Sum;
-use crate::runner::{About, Mark, Place, Shipped, by_line};
+use crate::runner::{About, Look, Mark, Place, Shipped, by_line};
 use crate::text::{clean, lossy};
 use atlas_core::{Evidence, LineState, LostReason, ParsedLog, ParsedLogBuilder};
 use line::Counts;
@@ -40,7 +40,10 @@ pub(crate) static LAB: Shipped = Shipped::new(
     },
     mark,
     by_line::<State>,
-);
+)
+.looking(&[
+    Look(["T~E", "*"], "~", "*", ""),
+]);
 
 fn mark(line: &[u8], before: &[u8]) -> Option<Mark> {
     match line.first()? {

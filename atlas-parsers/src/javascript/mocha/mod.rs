@@ -18,7 +18,7 @@ mod tree;
 
 use crate::javascript::junit::Reports;
 use crate::javascript::load::Load;
-use crate::runner::{About, Mark, Place, Runner};
+use crate::runner::{About, Look, Mark, Place, Runner};
 use crate::text::clean;
 use atlas_core::{
     LineState, LogParser, LogReader, LostReason, ParsedLog, ParsedLogBuilder, RunOutcome, Totals,
@@ -42,6 +42,13 @@ impl LogParser for Mocha {
 }
 
 impl Runner for Mocha {
+    fn looks(&self) -> &'static [Look] {
+        &[
+            Look(["[{", "\""], "", "*", ""),
+            Look(["<", "t"], "0-9\"", "*", ""),
+        ]
+    }
+
     fn about(&self) -> &'static About {
         const ABOUT: About = About {
             languages: &["javascript", "typescript"],

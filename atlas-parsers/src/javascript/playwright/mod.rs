@@ -14,7 +14,7 @@ mod reading;
 mod report;
 
 use crate::javascript::json::{Mixed, TakesDocuments};
-use crate::runner::{About, Mark, Place, Shipped};
+use crate::runner::{About, Look, Mark, Place, Shipped};
 use crate::text::clean;
 use atlas_core::{Evidence, LineState, ParsedLog, ParsedLogBuilder};
 use line::{Count, Listed, Title};
@@ -34,7 +34,11 @@ pub(crate) static PLAYWRIGHT: Shipped = Shipped::new(
     },
     mark,
     || Box::new(Mixed::new(State::default())),
-);
+)
+.looking(&[
+    Look(["R", "u"], "\"", "*", ""),
+    Look(["", ""], "*", ")", " › "),
+]);
 
 fn mark(line: &[u8], before: &[u8]) -> Option<Mark> {
     match line.first()? {

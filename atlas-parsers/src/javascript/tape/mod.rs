@@ -10,7 +10,7 @@
 
 use crate::common::tap::{Run, Seen, line};
 use crate::edges::behind_any;
-use crate::runner::{About, Mark, Place, Shipped, by_line};
+use crate::runner::{About, Look, Mark, Place, Shipped, by_line};
 use crate::text::clean;
 use atlas_core::{LineState, ParsedLog, TestStatus, Totals};
 
@@ -20,6 +20,7 @@ pub(crate) static TAPE: Shipped = Shipped::new(
     &About {
         languages: &["javascript", "typescript"],
         commands: &[&["tape"]],
+        without_report: "what the runner prints is its report (TAP), and it writes no other",
         ..About::new(
             "the TAP of tape 1 to 5",
             "tests without assertions; which test encloses which; which of two lines is real \
@@ -28,7 +29,8 @@ pub(crate) static TAPE: Shipped = Shipped::new(
     },
     mark,
     by_line::<State>,
-);
+)
+.looking(&[Look(["#", "*"], "o", "*", "")]);
 
 fn mark(line: &[u8], before: &[u8]) -> Option<Mark> {
     match line.first()? {

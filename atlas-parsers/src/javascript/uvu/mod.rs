@@ -13,7 +13,7 @@
 mod line;
 
 use crate::javascript::load::Load;
-use crate::runner::{About, Mark, Place, Shipped, by_line};
+use crate::runner::{About, Look, Mark, Place, Shipped, by_line};
 use crate::runs::Runs;
 use crate::text::{clean, lossy};
 use atlas_core::{
@@ -36,7 +36,10 @@ pub(crate) static UVU: Shipped = Shipped::new(
     },
     mark,
     by_line::<State>,
-);
+)
+.looking(&[
+    Look(["", ""], "D", "s", ""),
+]);
 
 fn mark(line: &[u8], before: &[u8]) -> Option<Mark> {
     line::duration(line)?;

@@ -25,7 +25,7 @@ use crate::edges::behind_any;
 use crate::javascript::json::{Mixed, TakesDocuments, behind_text};
 use crate::javascript::junit::Reports;
 use crate::javascript::report::Report;
-use crate::runner::{About, Mark, Place, Shipped};
+use crate::runner::{About, Look, Mark, Place, Shipped};
 use crate::text::clean;
 use atlas_core::{Evidence, LineState, ParsedLog, ParsedLogBuilder, TestStatus};
 use frames::Frames;
@@ -49,7 +49,11 @@ pub(crate) static VITEST: Shipped = Shipped::new(
     },
     mark,
     || Box::new(Mixed::new(State::default())),
-);
+)
+.looking(&[
+    Look(["on", "*"], "", "s{", ""),
+    Look(["<{", "*"], "TR1", "*", ""),
+]);
 
 fn mark(line: &[u8], before: &[u8]) -> Option<Mark> {
     match line.first()? {

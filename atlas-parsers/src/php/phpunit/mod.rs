@@ -17,7 +17,7 @@ mod summary;
 mod title;
 
 use crate::nested::Nested;
-use crate::runner::{About, Mark, Place, Shipped, by_line};
+use crate::runner::{About, Look, Mark, Place, Shipped, by_line};
 use crate::runs::Runs;
 use crate::text::clean;
 use atlas_core::{Evidence, LineState, LostReason, ParsedLog, ParsedLogBuilder, RunOutcome};
@@ -48,7 +48,8 @@ pub(crate) static PHPUNIT: Shipped = Shipped::new(
     },
     mark,
     by_line::<State>,
-);
+)
+.looking(&[Look(["PTO#", "*"], "A-Z", "*", "")]);
 
 fn mark(line: &[u8], before: &[u8]) -> Option<Mark> {
     match line.first()? {

@@ -8,7 +8,7 @@
 //! imported, is told by a traceback and no run.
 
 use super::unittest::State as Run;
-use crate::runner::{About, Mark, Place, Shipped, by_line};
+use crate::runner::{About, Look, Mark, Place, Shipped, by_line};
 use crate::text::clean;
 use atlas_core::{Evidence, LineState, LogWarning, ParsedLog, RunOutcome};
 use memchr::memmem;
@@ -34,7 +34,8 @@ pub(crate) static DJANGO: Shipped = Shipped::new(
     },
     mark,
     by_line::<State>,
-);
+)
+.looking(&[Look(["CDSTF", "*"], "", "*", "")]);
 
 fn mark(line: &[u8], _: &[u8]) -> Option<Mark> {
     match line.first()? {

@@ -18,7 +18,7 @@ mod session;
 mod sugar;
 
 use crate::nested::Nested;
-use crate::runner::{About, Mark, Place, Shipped, by_line};
+use crate::runner::{About, Look, Mark, Place, Shipped, by_line};
 use crate::text::{clean, uncoloured};
 use atlas_core::{Evidence, LineState, LostReason, ParsedLog, ParsedLogBuilder, RunOutcome};
 use grammar::{Progress, Word};
@@ -61,7 +61,8 @@ pub(crate) static PYTEST: Shipped = Shipped::new(
     },
     mark,
     by_line::<State>,
-);
+)
+.looking(&[Look(["=", "*"], "", "=", ""), Look(["T", "e"], "", "*", "")]);
 
 fn mark(line: &[u8], _: &[u8]) -> Option<Mark> {
     if sugar::begins(line) {

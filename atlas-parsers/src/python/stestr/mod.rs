@@ -13,7 +13,7 @@
 mod grammar;
 
 use crate::python::module_of;
-use crate::runner::{About, Mark, Place, Shipped, by_line};
+use crate::runner::{About, Look, Mark, Place, Shipped, by_line};
 use crate::runs::Runs;
 use crate::text::clean;
 use atlas_core::{
@@ -38,7 +38,11 @@ pub(crate) static STESTR: Shipped = Shipped::new(
     },
     mark,
     by_line::<State>,
-);
+)
+.looking(&[
+    Look(["{", "0-9"], "", "*", ""),
+    Look(["RF", "a"], "", "*", ""),
+]);
 
 fn mark(line: &[u8], before: &[u8]) -> Option<Mark> {
     let text = std::str::from_utf8(line).ok()?;

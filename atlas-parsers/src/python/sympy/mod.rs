@@ -12,7 +12,7 @@
 mod line;
 mod section;
 
-use crate::runner::{About, Mark, Place, Shipped, by_line};
+use crate::runner::{About, Look, Mark, Place, Shipped, by_line};
 use crate::runs::Runs;
 use crate::text::clean;
 use atlas_core::{LineState, ParsedLog, ParsedLogBuilder};
@@ -25,6 +25,7 @@ pub(crate) static SYMPY: Shipped = Shipped::new(
         languages: &["python"],
         aliases: &["python_sympy"],
         commands: &[&["bin/test"], &["bin/doctest"]],
+        without_report: "SymPy's own runner writes no report",
         ..About::new(
             "`bin/test` and `bin/doctest`, verbose or not, in colour, in splits",
             "without `--verbose`: tests that pass, are skipped or fail as expected, and with \
@@ -33,7 +34,13 @@ pub(crate) static SYMPY: Shipped = Shipped::new(
     },
     mark,
     by_line::<State>,
-);
+)
+.looking(&[
+    Look(["=", "="], "", "*", "cess starts "),
+    Look(["=", "="], "", "*", "ts start "),
+    Look(["=", "*"], "=t", "*", "s finished: "),
+    Look(["D", "O"], "", "*", ""),
+]);
 
 fn mark(line: &[u8], _: &[u8]) -> Option<Mark> {
     match line.first()? {

@@ -18,7 +18,7 @@ mod judge;
 pub(in crate::python) use grammar::is_rule;
 
 use crate::python::module_of;
-use crate::runner::{About, Mark, Place, Shipped, by_line};
+use crate::runner::{About, Look, Mark, Place, Shipped, by_line};
 use crate::runs::Runs;
 use crate::text::clean;
 use atlas_core::{
@@ -42,7 +42,17 @@ pub(crate) static TRIAL: Shipped = Shipped::new(
     },
     mark,
     by_line::<State>,
-);
+)
+.looking(&[
+    Look(["RPF", "aA"], "", "*", ""),
+    Look(["*", "*"], "*", "]", "[OK]"),
+    Look(["*", "*"], "*", "]", "[FAIL]"),
+    Look(["*", "*"], "*", "]", "[FAILURE]"),
+    Look(["*", "*"], "*", "]", "RROR]"),
+    Look(["*", "*"], "*", "]", "[SKIPPED]"),
+    Look(["*", "*"], "*", "]", "[TODO]"),
+    Look(["*", "*"], "*", "]", "SUCCESS!?!]"),
+]);
 
 fn mark(line: &[u8], before: &[u8]) -> Option<Mark> {
     let text = std::str::from_utf8(line).ok()?;

@@ -17,7 +17,7 @@ mod grammar;
 mod judge;
 
 use crate::python::trial;
-use crate::runner::{About, Mark, Place, Shipped, by_line};
+use crate::runner::{About, Look, Mark, Place, Shipped, by_line};
 use crate::runs::Runs;
 use crate::text::clean;
 use atlas_core::{
@@ -41,7 +41,11 @@ pub(crate) static UNITTEST: Shipped = Shipped::new(
     },
     mark,
     by_line::<State>,
-);
+)
+.looking(&[
+    Look(["R", "a"], "", "*", ""),
+    Look(["*", "*"], "*", "kLR", ") ... "),
+]);
 
 fn mark(line: &[u8], before: &[u8]) -> Option<Mark> {
     let has = |part: &[u8]| memchr::memmem::find(line, part).is_some();

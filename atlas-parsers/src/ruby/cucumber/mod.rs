@@ -9,7 +9,7 @@ mod pretty;
 
 use crate::edges::{is_number, without_note};
 use crate::ruby::report::WithReport;
-use crate::runner::{About, Mark, Place, Shipped};
+use crate::runner::{About, Look, Mark, Place, Shipped};
 use crate::text::clean;
 use atlas_core::{LineState, ParsedLog, ParsedLogBuilder, RunOutcome, TestStatus, Totals};
 use pretty::{Pretty, Scenario};
@@ -22,6 +22,7 @@ pub(crate) static CUCUMBER: Shipped = Shipped::new(
         languages: &["ruby", "javascript"],
         aliases: &["cucumber-ruby", "cucumber-js"],
         commands: &[&["cucumber"], &["cucumber-js"]],
+        without_report: "no parser is shipped that reads the report of Cucumber",
         ..About::new(
             "--format pretty, json on stdout, and the failing scenarios of other formats",
             "passing scenarios and features' names of a progress run; which row of an outline's \
@@ -30,7 +31,11 @@ pub(crate) static CUCUMBER: Shipped = Shipped::new(
     },
     mark,
     || Box::new(WithReport::new(State::default(), json::begins, json::parse)),
-);
+)
+.looking(&[
+    Look(["0-9cF", "*"], "\"", "*", ""),
+    Look(["[", "{"], "", "*", ""),
+]);
 
 fn mark(line: &[u8], before: &[u8]) -> Option<Mark> {
     match line.first()? {

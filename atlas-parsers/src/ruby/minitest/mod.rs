@@ -11,7 +11,7 @@ mod reporters;
 
 use crate::nested::Nested;
 use crate::ruby::loading::Loading;
-use crate::runner::{About, Mark, Place, Shipped, by_line};
+use crate::runner::{About, Look, Mark, Place, Shipped, by_line};
 use crate::runs::Runs;
 use crate::text::clean;
 use atlas_core::{
@@ -37,7 +37,8 @@ pub(crate) static MINITEST: Shipped = Shipped::new(
     },
     mark,
     by_line::<State>,
-);
+)
+.looking(&[Look(["#SRF0-9", "*"], "", "*", "")]);
 
 fn mark(line: &[u8], _: &[u8]) -> Option<Mark> {
     match line.first()? {

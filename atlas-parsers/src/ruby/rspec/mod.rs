@@ -13,7 +13,7 @@ mod tree;
 
 use crate::ruby::loading;
 use crate::ruby::report::WithReport;
-use crate::runner::{About, Mark, Place, Shipped};
+use crate::runner::{About, Look, Mark, Place, Shipped};
 use crate::runs::Runs;
 use crate::text::clean;
 use atlas_core::{
@@ -42,7 +42,10 @@ pub(crate) static RSPEC: Shipped = Shipped::new(
     },
     mark,
     || Box::new(WithReport::new(State::default(), json::begins, json::parse)),
-);
+)
+.looking(&[
+    Look(["F0-9r{}", "*"], "\"", "*", ""),
+]);
 
 fn mark(line: &[u8], before: &[u8]) -> Option<Mark> {
     match line.first()? {

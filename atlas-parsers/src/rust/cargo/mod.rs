@@ -32,7 +32,7 @@ pub(super) mod build;
 mod line;
 mod section;
 
-use crate::runner::{About, Mark, Place, Shipped, by_line};
+use crate::runner::{About, Look, Mark, Place, Shipped, by_line};
 use crate::text::{clean, lossy, uncoloured};
 use announced::Announced;
 use atlas_core::{Evidence, LineState, LostReason, Names, ParsedLog, ParsedLogBuilder, RunOutcome};
@@ -48,6 +48,7 @@ pub(crate) static CARGO: Shipped = Shipped::new(
         aliases: &["libtest", "cargo_test"],
         commands: &[&["cargo", "test"]],
         usual_for: &["rust"],
+        without_report: "stable cargo can be asked for no report of the tests",
         ..About::new(
             "`cargo test`: unit, integration and documentation tests, quiet too, interleaved output",
             "passing tests of a quiet run; why a test was ignored where it gave no reason",
@@ -55,7 +56,12 @@ pub(crate) static CARGO: Shipped = Shipped::new(
     },
     mark,
     by_line::<State>,
-);
+)
+.looking(&[
+    Look(["e", "*"], "R", "*", ""),
+    Look(["t", "e"], "", "*", "ult: "),
+    Look(["r", "u"], "", "*", ""),
+]);
 
 fn mark(line: &[u8], _: &[u8]) -> Option<Mark> {
     let has = |part: &[u8]| memchr::memmem::find(line, part).is_some();

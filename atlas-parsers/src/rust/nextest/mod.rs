@@ -17,7 +17,7 @@ mod line;
 mod run;
 
 use super::cargo::build::Build;
-use crate::runner::{self, About, Place, Shipped, by_line};
+use crate::runner::{self, About, Look, Place, Shipped, by_line};
 use crate::runs::Runs;
 use crate::text::clean;
 use atlas_core::{Evidence, LineState, LostReason, ParsedLog, ParsedLogBuilder, RunOutcome};
@@ -35,6 +35,7 @@ pub(crate) static NEXTEST: Shipped = Shipped::new(
         aliases: &["cargo_nextest", "rust_nextest"],
         commands: &[&["cargo", "nextest"], &["cargo-nextest"]],
         contains: &["cargo"],
+        without_report: "nextest writes a report only where the repository's own configuration asks for it",
         ..About::new(
             "`cargo nextest run` and `bench`: every status level, retries, stress runs, \
              captured output or not, and `--message-format libtest-json`",
@@ -45,7 +46,10 @@ pub(crate) static NEXTEST: Shipped = Shipped::new(
     },
     mark,
     by_line::<State>,
-);
+)
+.looking(&[
+    Look(["e", "*"], "A-Z(", "*", ""),
+]);
 
 fn mark(line: &[u8], _: &[u8]) -> Option<runner::Mark> {
     match line.first()? {

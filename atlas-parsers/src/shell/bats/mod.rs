@@ -10,7 +10,7 @@ mod title;
 
 use crate::common::junit;
 use crate::common::tap::{Document, Run, Seen, line};
-use crate::runner::{About, Mark, Place, Shipped, by_line};
+use crate::runner::{About, Look, Mark, Place, Shipped, by_line};
 use crate::text::clean;
 use atlas_core::{
     Evidence, LineState, LogReader as _, LostReason, ParsedLog, ParsedLogBuilder, RunOutcome,
@@ -34,7 +34,8 @@ pub(crate) static BATS: Shipped = Shipped::new(
     },
     mark,
     by_line::<State>,
-);
+)
+.looking(&[Look(["#no", "*"], "*", "*", "")]);
 
 fn mark(line: &[u8], before: &[u8]) -> Option<Mark> {
     match line.first()? {

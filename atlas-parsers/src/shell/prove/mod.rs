@@ -11,7 +11,7 @@
 mod line;
 mod run;
 
-use crate::runner::{About, Mark, Place, Shipped, by_line};
+use crate::runner::{About, Look, Mark, Place, Shipped, by_line};
 use crate::text::clean;
 use atlas_core::{LineState, ParsedLog};
 use run::Runs;
@@ -33,7 +33,12 @@ pub(crate) static PROVE: Shipped = Shipped::new(
     },
     mark,
     by_line::<State>,
-);
+)
+.looking(&[
+    Look(["RDA", "eul"], "", "*", ""),
+    Look(["-", "-"], "", "-", ""),
+    Look(["*", "*"], "*", "*", ".t .."),
+]);
 
 fn mark(line: &[u8], before: &[u8]) -> Option<Mark> {
     match line.first()? {
