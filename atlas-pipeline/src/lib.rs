@@ -6,6 +6,7 @@ extern crate self as atlas_pipeline;
 mod annotate;
 mod attempt;
 mod audit;
+mod batch;
 mod cached;
 mod cli;
 mod clones;

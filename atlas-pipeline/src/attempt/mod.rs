@@ -8,6 +8,7 @@ pub use agents::{AgentChoice, called_as};
 pub use record::{AttemptRecord, AttemptVerdict};
 pub use report::{AttemptReport, InstanceAttempts};
 
+use crate::batch::Batch;
 use crate::evaluate::{Episode, Episodes, EvalOptions, EvalOutcome};
 use crate::store::{Key, read_json, write_atomically, write_json};
 use crate::{InputFault, read_run_report};
@@ -17,7 +18,6 @@ use atlas_trajectory::{
     Agent, AgentShell, AgentTask, Attempt, AttemptBudget, FinalSubmit, HiddenFacts, HintWords,
     TrajectoryGate, attempt, forbidden_reads,
 };
-use futures_util::StreamExt;
 use record::Place;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -102,24 +102,14 @@ pub async fn run_attempts(
         .iter()
         .flat_map(|id| (1..=options.attempts).map(move |number| (id.as_str(), number)))
         .collect();
-    let total = items.len();
-    let is_shown = |done: usize| {
-        cx.progress
-            .phase(&format!("attempt, {done} of {total} done"));
-        cx.progress.counted(done, total);
+    let batch = Batch {
+        cx,
+        name: "attempt",
+        jobs: options.eval.jobs,
+        known: 0,
     };
-    is_shown(0);
-    let work = items.into_iter().map(|(id, number)| {
-        let runner = &runner;
-        async move { Box::pin(runner.one(cx, id, number)).await }
-    });
-    let mut work = futures_util::stream::iter(work).buffer_unordered(options.eval.jobs.max(1));
-    let mut records = Vec::with_capacity(total);
-    while let Some(record) = work.next().await {
-        records.push(record?);
-        is_shown(records.len());
-    }
-    drop(work);
+    let work = |(id, number)| Box::pin(runner.one(cx, id, number));
+    let mut records = batch.run(items, work).await?;
     records.sort_by(|a, b| (&a.instance_id, a.attempt).cmp(&(&b.instance_id, b.attempt)));
     report::finish(&options.eval.out, records, episodes.faults())
 }

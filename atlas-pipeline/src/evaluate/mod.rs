@@ -32,6 +32,7 @@ pub use regrade::{
 pub use report::{EvalReport, InstanceCost, Ledger};
 pub use verdict::{CanaryReport, EvalOutcome, EvalVerdict};
 
+use crate::batch::Batch;
 use crate::clones::artefacts_of;
 use crate::own_parser::{Isolated, OwnParser, ParserOrigin, ReadBy, needs_callers_parser};
 use crate::retry::{Patience, RetrySandbox};
@@ -45,7 +46,6 @@ use atlas_core::{
 };
 use atlas_docker::FoundImage;
 use atlas_oracle::{Cause, CompatStage, InstanceReport, RunEntry};
-use futures_util::StreamExt;
 use input::{Input, Item, Keep};
 use layout::{RunFolder, keep, log_name};
 use site::{PreparedInstances, Site};
@@ -80,29 +80,21 @@ pub async fn evaluate(cx: &RunContext, options: &EvalOptions) -> Result<EvalRepo
         Keep::Rows,
     )?;
     let host = Box::pin(Host::open(options.clone())).await?;
-    let total = input.items.len();
-    let is_shown = |done: usize| {
-        cx.progress
-            .phase(&format!("evaluate, {done} of {total} done"));
-        cx.progress.counted(done, total);
+    let batch = Batch {
+        cx,
+        name: "evaluate",
+        jobs: options.jobs,
+        known: 0,
     };
-    is_shown(0);
-    let work = input.items.iter().map(|item| {
-        let host = &host;
+    let work = |at: usize| {
+        let (host, item) = (&host, &input.items[at]);
         let cx = cx.clone().with_progress(Arc::new(Named {
             name: item.instance_id.clone(),
             inner: Arc::clone(&cx.progress),
         }));
-        async move { Box::pin(host.one(&cx, item)).await }
-    });
-    let mut work = futures_util::stream::iter(work).buffer_unordered(options.jobs.max(1));
-    let mut done = Vec::with_capacity(total);
-    while let Some(one) = work.next().await {
-        cx.check("evaluate")?;
-        done.push(one);
-        is_shown(done.len());
-    }
-    drop(work);
+        async move { Ok(Box::pin(host.one(&cx, item)).await) }
+    };
+    let mut done = batch.run(0..input.items.len(), work).await?;
     if let Some(engine) = &host.engines.docker {
         // Containers of this run that could not be removed while the engine was away.
         engine.sweep().await.ok();

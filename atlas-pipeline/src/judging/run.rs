@@ -3,10 +3,10 @@
 use super::ensemble::{MemberUse, uses};
 use super::paid::{Bill, of_item};
 use super::results_file::{ResultLines, ResultsFile};
+use crate::batch::Batch;
 use atlas_core::{Error, ErrorKind, RunContext};
 use atlas_judge::metrics::results::Cost;
 use atlas_llm::{CallFailure, FailureCause};
-use futures_util::StreamExt as _;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
@@ -166,34 +166,33 @@ where
         members: Vec::new(),
     };
     let is_stopped = AtomicBool::new(false);
-    let attempts = futures_util::stream::iter(todo)
-        .map(|item| {
-            let (is_stopped, work, identity) = (&is_stopped, &work, &identity);
-            async move {
-                let identity = identity(&item.input);
-                if is_stopped.load(Ordering::SeqCst) || cx.cancel.is_cancelled() {
-                    let bill = Bill::default();
-                    return (item.key, item.content, identity, None, bill);
-                }
-                let (result, bill) = of_item(work(item.input)).await;
-                // Seen by the items that are begun next, before this one is looked at below.
-                if result.as_ref().is_err_and(|why| way_on(why).is_some()) {
-                    is_stopped.store(true, Ordering::SeqCst);
-                }
-                (item.key, item.content, identity, Some(result), bill)
+    let ask = |item: JudgeItem<I>| {
+        let (is_stopped, work, identity) = (&is_stopped, &work, &identity);
+        async move {
+            let identity = identity(&item.input);
+            if is_stopped.load(Ordering::SeqCst) || cx.cancel.is_cancelled() {
+                let bill = Bill::default();
+                return (item.key, item.content, identity, None, bill);
             }
-        })
-        .buffer_unordered(run.jobs.max(1));
-    let mut attempts = std::pin::pin!(attempts);
-    let (mut settled, mut paid) = (report.known, Cost::default());
-    cx.progress.counted(settled, total);
-    while let Some((key, content, identity, result, bill)) = attempts.next().await {
-        settled += 1;
+            let (result, bill) = of_item(work(item.input)).await;
+            // Seen by the items that are begun next, before this one is looked at below.
+            if result.as_ref().is_err_and(|why| way_on(why).is_some()) {
+                is_stopped.store(true, Ordering::SeqCst);
+            }
+            (item.key, item.content, identity, Some(result), bill)
+        }
+    };
+    let batch = Batch {
+        cx,
+        name: &run.name,
+        jobs: run.jobs,
+        known: report.known,
+    };
+    let mut paid = Cost::default();
+    let settle = |(key, content, identity, result, bill): Settled, settled: usize| {
         paid += bill.paid();
-        cx.progress.phase(&run.name);
         cx.progress
             .detail(&format!("{settled} of {total}{}: {key}", spent(paid)));
-        cx.progress.counted(settled, total);
         let mut line = Map::new();
         line.insert("key".to_owned(), json!(&*key));
         line.insert("settings".to_owned(), json!(settings.hash));
@@ -209,12 +208,12 @@ where
                     why.chain()
                 )
             });
-            continue;
+            return Ok(());
         }
         match result {
             None => {
                 report.left += 1;
-                continue;
+                return Ok(());
             }
             Some(Ok(fields)) => {
                 report.done += 1;
@@ -222,7 +221,7 @@ where
             }
             Some(Err(why)) if why.kind() == ErrorKind::Cancelled => {
                 report.left += 1;
-                continue;
+                return Ok(());
             }
             Some(Err(why)) => {
                 let failed = FailedItem {
@@ -239,8 +238,9 @@ where
             }
         }
         bill.write(&mut line);
-        file.append(key, &line)?;
-    }
+        file.append(key, &line)
+    };
+    batch.each(todo, ask, settle).await?;
     cx.check(&run.name)?;
 
     let lines = file.sorted(&order)?;
@@ -249,6 +249,15 @@ where
     report.members = uses(&lines)?;
     Ok((report, lines))
 }
+
+/// An item with what was found out, if it was begun, and what was paid.
+type Settled = (
+    Arc<str>,
+    ContentHash,
+    Identity,
+    Option<Result<Map<String, Value>, Error>>,
+    Bill,
+);
 
 /// What a run has paid so far, for its progress; nothing where it has paid for nothing.
 fn spent(paid: Cost) -> String {

@@ -1,52 +1,52 @@
 //! Runs that the plan's parser does not read, and what reads them then.
 
-use super::{MakeOptions, Work, certificate};
-use crate::environment::{InstanceModel, inventing};
+use super::{Journey, Judged, Means, certificate};
+use crate::environment::inventing;
 use crate::log_reading::LogReading;
 use crate::own_parser::{Isolated, OwnParser};
 use crate::store::write_json;
-use atlas_core::{Environment, Error, InstanceId, OracleOutcome, OracleReport, RunContext, State};
+use atlas_core::{Error, OracleOutcome};
 use atlas_oracle::StateRun;
 use atlas_parsers::Decision;
-use std::collections::BTreeMap;
 
-/// What reads the runs in the place of the plan's parser: the one that was given, or one that a model
-/// makes where nobody reads them.
-pub(super) async fn reading(
-    cx: &RunContext,
-    options: &MakeOptions,
-    (id, model): (&InstanceId, Option<&InstanceModel>),
-) -> Result<LogReading, Error> {
-    let callers = options.parts.as_ref().and_then(|parts| parts.parser());
-    let given = match (callers, &options.parser) {
-        (Some(parser), _) => Some(OwnParser::Callers(parser)),
-        (None, Some(path)) => {
-            let isolated = Isolated::new(options.engine, &options.config, options.trust, None)?;
-            Some(isolated.of_file(cx, path).await?)
-        }
-        (None, None) => None,
-    };
-    inventing(
-        &options.config,
-        (options.engine, options.trust),
-        (id, model),
-        LogReading::by(given),
-    )
-}
+impl Journey<'_> {
+    /// What reads the runs in the place of the plan's parser: the one that was given, or one that a model
+    /// makes where nobody reads them.
+    pub(super) async fn reading(&self) -> Result<LogReading, Error> {
+        let options = self.options;
+        let callers = options.parts.as_ref().and_then(|parts| parts.parser());
+        let given = match (callers, &options.parser) {
+            (Some(parser), _) => Some(OwnParser::Callers(parser)),
+            (None, Some(path)) => {
+                let isolated = Isolated::new(options.engine, &options.config, options.trust, None)?;
+                Some(isolated.of_file(self.cx, path).await?)
+            }
+            (None, None) => None,
+        };
+        inventing(
+            &options.config,
+            (options.engine, options.trust),
+            (&self.request.instance_id, self.model.as_ref()),
+            LogReading::by(given),
+        )
+    }
 
-impl Work {
     /// With a model, a parser is made for runs that nobody reads, and once more for runs that its first
-    /// one, which has seen Base only, does not read well. `Err`: there is a new one, read them again.
+    /// one, which has seen Base only, does not read well. The states are run again where there is a new one: what they
+    /// printed is remembered.
     pub(super) async fn read_anew(
         &mut self,
-        cx: &RunContext,
-        options: &MakeOptions,
-        environment: &mut Environment,
-        (report, runs): (OracleReport, BTreeMap<State, Vec<StateRun>>),
-        reading: &LogReading,
-    ) -> Result<Result<(OracleReport, BTreeMap<State, Vec<StateRun>>), ()>, Error> {
+        means: &Means,
+        mut judged: Judged,
+    ) -> Result<Judged, Error> {
+        let (cx, reading) = (self.cx, &*means.reading);
+        let Judged {
+            environment,
+            report,
+            runs,
+        } = &mut judged;
         if !reading.may_invent() {
-            return Ok(Ok((report, runs)));
+            return Ok(judged);
         }
         let is_read = runs
             .values()
@@ -55,8 +55,7 @@ impl Work {
         let is_doubtful = if reading.is_invented() {
             let own = reading.own();
             let name = &environment.plan.log_parser_name;
-            let examined =
-                certificate::examine(cx, (name, own.as_ref()), &runs, Vec::new()).await?;
+            let examined = certificate::examine(cx, (name, own.as_ref()), runs, Vec::new()).await?;
             report.outcome != OracleOutcome::Instance
                 || examined.is_ok_and(|made| made.decision == Decision::Refused)
         } else {
@@ -91,7 +90,10 @@ impl Work {
                 .clone_into(&mut environment.plan.log_parser_name);
             write_json(&self.artefacts.join("plan.json"), &environment.plan)?;
         }
-        tracing::debug!(is_new, is_doubtful, model = ?options.config.model.name, "parser of the runs");
-        Ok(if is_new { Err(()) } else { Ok((report, runs)) })
+        tracing::debug!(is_new, is_doubtful, model = ?self.options.config.model.name, "parser of the runs");
+        if is_new {
+            return self.states(means, judged.environment).await;
+        }
+        Ok(judged)
     }
 }

@@ -1,14 +1,12 @@
 //! What the parser of a row's logs is worth, shown on those very logs.
 
-use super::{MakeOptions, Work, inject};
-use crate::Engines;
+use super::{Journey, Judged, Means, inject};
 use crate::environment::InstanceModel;
-use crate::log_reading::LogReading;
 use crate::own_parser::OwnParser;
-use crate::store::{Workplace, write_json};
+use crate::store::write_json;
 use atlas_core::{
-    Environment, Error, ErrorKind, Evidence, ExitState, LogParser, LogParserExt, OracleReport,
-    OracleTask, ParsedLog, RunContext, State, TestStatus,
+    Error, ErrorKind, Evidence, ExitState, LogParser, LogParserExt, ParsedLog, RunContext, State,
+    TestStatus,
 };
 use atlas_oracle::StateRun;
 use atlas_parsers::{
@@ -166,28 +164,25 @@ fn agreement(name: &str, run: &StateRun) -> Vec<Check> {
     checks
 }
 
-impl Work {
+impl Journey<'_> {
     /// Examines who read the runs; the proof goes into the artefacts, the rest into the row.
     pub(super) async fn certificate(
         &mut self,
-        cx: &RunContext,
-        options: &MakeOptions,
-        (engines, environment, task, place): (&Engines, &Environment, &OracleTask, &Workplace),
-        (report, runs): (&OracleReport, &BTreeMap<State, Vec<StateRun>>),
-        reading: &LogReading,
+        means: &Means,
+        judged: &Judged,
     ) -> Result<RowCertificate, Error> {
+        let (cx, environment) = (self.cx, &judged.environment);
         let mut more = Vec::new();
-        if options.inject
-            && let Some(after) = runs.get(&State::After).and_then(|runs| runs.first())
+        if self.options.inject
+            && let Some(after) = judged.first(State::After)
         {
-            let plan = &environment.plan;
-            let limits = &options.config.limits;
-            let oracle = crate::environment::oracle(engines, plan, limits, place.seed()?, reading)?;
-            let unstable = report.unstable.keys().cloned().collect();
+            let limits = &self.options.config.limits;
+            let oracle = self.oracle(means, &environment.plan, limits)?;
+            let unstable = judged.report.unstable.keys().cloned().collect();
             let subject = inject::Subject {
                 oracle: &oracle,
                 environment,
-                task,
+                task: &means.task,
                 after,
                 unstable: &unstable,
             };
@@ -201,10 +196,10 @@ impl Work {
             self.warnings.extend(notes);
             more = checks;
         }
-        let own = reading.own();
+        let own = means.reading.own();
         let name = &environment.plan.log_parser_name;
         let name = own.as_ref().map_or(name.as_str(), OwnParser::id);
-        let examined = examine(cx, (name, own.as_ref()), runs, more).await?;
+        let examined = examine(cx, (name, own.as_ref()), &judged.runs, more).await?;
         Ok(match examined {
             Ok(certificate) => {
                 write_json(&self.artefacts.join("certificate.json"), &certificate)?;

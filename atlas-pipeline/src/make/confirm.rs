@@ -1,11 +1,9 @@
 //! Further runs of the tests that define a task, before anything is accepted.
 
 use super::distance::Reach;
-use super::{MakeOptions, TIMES_OF_BASE, Work, after_base};
-use crate::Engines;
-use crate::log_reading::LogReading;
+use super::{Journey, Judged, Means, TIMES_OF_BASE, after_base};
 use crate::runners::{Narrowed, Touched, Wanted, narrow, other_order, single};
-use crate::store::{Workplace, write_json};
+use crate::store::write_json;
 use atlas_core::{
     Confirmation, Environment, Error, Evidence, JobFile, LostReason, OracleOutcome, OracleReport,
     OracleTask, ParsedLog, RunContext, State, TestStatus,
@@ -57,36 +55,27 @@ struct Confirming<'a> {
     logs: Vec<(String, Vec<u8>)>,
 }
 
-impl Work {
+impl Journey<'_> {
     /// Runs the tests of `FAIL_TO_PASS` again, in Before and in After, and takes those out of the lists
     /// that contradict themselves.
-    pub(super) async fn confirm(
-        &mut self,
-        cx: &RunContext,
-        options: &MakeOptions,
-        (environment, engines, task, place): (&Environment, &Engines, &OracleTask, &Workplace),
-        reading: &LogReading,
-        (mut report, runs): (OracleReport, &BTreeMap<State, Vec<StateRun>>),
-        (reach, touched): (&Reach<'_>, &Touched),
-    ) -> Result<OracleReport, Error> {
-        let least = options.config.make.confirm;
-        let Some(after) = runs.get(&State::After).and_then(|runs| runs.first()) else {
-            return Ok(report);
+    pub(super) async fn confirm(&mut self, means: &Means, judged: Judged) -> Result<Judged, Error> {
+        let least = self.options.config.make.confirm;
+        let is_open = least > 0 && judged.report.outcome == OracleOutcome::Instance;
+        let Some(after) = judged.first(State::After).filter(|_| is_open) else {
+            return Ok(judged);
         };
-        if least == 0 || report.outcome != OracleOutcome::Instance {
-            return Ok(report);
-        }
+        let Judged {
+            environment, runs, ..
+        } = &judged;
+        let mut report = judged.report.clone();
         let plan = &environment.plan;
-        let base = runs.get(&State::Base).and_then(|runs| runs.first());
-        let limits = &options.config.limits;
+        let base = judged.first(State::Base);
+        let limits = &self.options.config.limits;
         let mut limits = base.map_or_else(
             || limits.clone(),
             |base| after_base(limits, base.summary.seconds, plan),
         );
-        let took = |state: State| {
-            let run = runs.get(&state).and_then(|runs| runs.first());
-            run.map_or(0.0, |run| run.summary.seconds)
-        };
+        let took = |state: State| judged.first(state).map_or(0.0, |run| run.summary.seconds);
         let most = (TIMES_OF_BASE * took(State::Base)).clamp(MINUTE, 1e9);
         if took(State::Before) > most {
             // Before hangs, and so does each of these runs: the first is all that there is to see.
@@ -97,21 +86,21 @@ impl Work {
             limits.seconds = limits
                 .seconds
                 .saturating_mul(u64::from(least))
-                .min(options.config.limits.seconds);
+                .min(self.options.config.limits.seconds);
         }
         let mut confirming = Confirming {
-            cx,
-            oracle: crate::environment::oracle(engines, plan, &limits, place.seed()?, reading)?,
+            cx: self.cx,
+            oracle: self.oracle(means, plan, &limits)?,
             environment,
-            task,
-            touched,
+            task: &means.task,
+            touched: &means.scope.touched,
             least,
             round: 0,
             found: Confirmation::default(),
             set_aside: BTreeMap::new(),
             logs: Vec::new(),
         };
-        let first = report.clone();
+        let reach = Reach::of(&means.task, &means.repository.checkout);
         let mut done: BTreeSet<String> = BTreeSet::new();
         while report.outcome == OracleOutcome::Instance {
             // Where none is left, other tests may define the task.
@@ -124,7 +113,7 @@ impl Work {
             if open.is_empty() {
                 break;
             }
-            confirming.candidates(&open, &report, after, reach).await?;
+            confirming.candidates(&open, &report, after, &reach).await?;
             if done.is_empty() {
                 confirming.reordered(&report, after).await?;
             }
@@ -135,7 +124,7 @@ impl Work {
             } else {
                 confirming
                     .oracle
-                    .report_without(task, runs, without)
+                    .report_without(&means.task, runs, without)
                     .unwrap_or(report)
             };
         }
@@ -155,12 +144,12 @@ impl Work {
             .into_iter()
             .collect();
         if report.outcome != OracleOutcome::Instance {
-            contradicted(&mut report, &first, &found);
+            contradicted(&mut report, &judged.report, &found);
         }
         self.seconds.confirm = found.seconds;
         report.confirmation = Some(found);
         write_json(&self.artefacts.join("oracle.json"), &report)?;
-        Ok(report)
+        Ok(Judged { report, ..judged })
     }
 }
 

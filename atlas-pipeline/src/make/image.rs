@@ -1,8 +1,8 @@
 //! What a row calls its image.
 
 use super::pull_request::PullRequest;
-use super::{MakeOptions, Work};
-use crate::{Engines, ImageNameFields};
+use super::{Journey, MakeOptions, Means};
+use crate::ImageNameFields;
 use atlas_core::{Environment, Error, ImageRef};
 
 /// Refuses, before anything is built, a template that gives no name for this instance.
@@ -25,16 +25,14 @@ fn fields<'a>(request: &'a PullRequest, key: &'a str) -> ImageNameFields<'a> {
     }
 }
 
-impl Work {
+impl Journey<'_> {
     /// The image's name for the row: Atlas's own, or the one that the configuration wants, which it is given here.
     pub(super) async fn named(
         &mut self,
-        options: &MakeOptions,
-        request: &PullRequest,
+        means: &Means,
         environment: &Environment,
-        engines: &Engines,
     ) -> Result<String, Error> {
-        let template = options.config.image.name.as_ref();
+        let template = self.options.config.image.name.as_ref();
         let ImageRef::Docker { id, tag } = &environment.image else {
             if template.is_some() {
                 let said = "the local engine makes no image: `--image-name` names none";
@@ -42,11 +40,11 @@ impl Work {
             }
             return Ok(String::new());
         };
-        let (Some(template), Some(engine)) = (template, &engines.docker) else {
+        let (Some(template), Some(engine)) = (template, &means.engines.docker) else {
             return Ok(tag.clone());
         };
         let key = tag.rsplit(':').next().unwrap_or(tag);
-        let name = template.filled(&fields(request, key))?;
+        let name = template.filled(&fields(self.request, key))?;
         if let Some(other) = engine.name_image(id, &name).await? {
             self.warnings.push(format!(
                 "`{name}` was the name of another image until now ({other}): rows that say it get this one. \

@@ -1,11 +1,34 @@
 //! Runs of the repository's own tests that the plan leaves out.
 
-use atlas_core::{EnvironmentPlan, FilePatch, ParsedLog, Patch};
+use super::{Judged, Means};
+use atlas_core::{EnvironmentPlan, FilePatch, OracleOutcome, ParsedLog, Patch, State};
 use atlas_docker::{ALSO_WITH, LEFT_OUT};
+
+/// Where no test fails without the solution, what was not run, or not read, may be what changes.
+pub(super) fn undecided(means: &Means, judged: &mut Judged) {
+    let Some(run) = judged.first(State::After) else {
+        return;
+    };
+    if judged.report.outcome != OracleOutcome::RejectNoFailToPass {
+        return;
+    }
+    let few = means.reading.too_few(run);
+    let few = few.map(|said| format!("but in After {said}"));
+    let (plan, patch) = (&judged.environment.plan, &means.task.test_patch);
+    let shared = || shared(&judged.first(State::Before)?.parsed, &run.parsed);
+    let said = few
+        .or_else(|| left_out(plan, patch, &run.parsed))
+        .or_else(shared);
+    if let Some(said) = said {
+        let report = &mut judged.report;
+        report.outcome = OracleOutcome::NoEvidence;
+        report.reason = format!("{}; {said}", report.reason);
+    }
+}
 
 /// What of the repository's own runs of tests the plan does not have and may be what changes: those under other
 /// variables, and, where no test of a file that the test patch changes was seen in After, what has no parser.
-pub(super) fn left_out(plan: &EnvironmentPlan, tests: &Patch, after: &ParsedLog) -> Option<String> {
+fn left_out(plan: &EnvironmentPlan, tests: &Patch, after: &ParsedLog) -> Option<String> {
     if let Some(line) = plan.drift.iter().find(|line| line.starts_with(ALSO_WITH)) {
         return Some(format!("but {line}, and this plan does not"));
     }
@@ -29,7 +52,7 @@ pub(super) fn left_out(plan: &EnvironmentPlan, tests: &Patch, after: &ParsedLog)
 
 /// A test that After has and Before has not, under the id of another one: of a module whose classes are named as another's,
 /// of a package whose functions are.
-pub(super) fn shared(before: &ParsedLog, after: &ParsedLog) -> Option<String> {
+fn shared(before: &ParsedLog, after: &ParsedLog) -> Option<String> {
     let had = before.duplicates().ids;
     let rose = |(id, count): &(String, u64)| *count > had.get(id).copied().unwrap_or(1);
     let more: Vec<(String, u64)> = after.duplicates().ids.into_iter().filter(rose).collect();

@@ -1,20 +1,19 @@
 //! Files of tests that no rule knows as such, so that their change went to the solution's side.
 
+use super::{Judged, Means};
 use crate::reason;
-use atlas_core::{FilePatch, OracleOutcome, OracleReport, ParsedLog, Patch, TestResult};
+use atlas_core::{FilePatch, OracleOutcome, ParsedLog, Patch, State, TestResult};
 use atlas_oracle::is_style_check;
 use std::path::Path;
 
 /// Takes the verdict back where After runs a file of the gold patch as tests; the reason then.
-pub(super) fn take_back(
-    report: &mut OracleReport,
-    (gold, after): (&Patch, &ParsedLog),
-    checkout: &Path,
-) -> Option<String> {
+pub(super) fn take_back(means: &Means, judged: &mut Judged) -> Option<String> {
+    let after = &judged.first(State::After)?.parsed;
     let decides = [OracleOutcome::RejectNoFailToPass, OracleOutcome::Instance];
-    let is_decided = decides.contains(&report.outcome);
+    let is_decided = decides.contains(&judged.report.outcome);
+    let (gold, checkout) = (&means.task.gold_patch, &means.repository.checkout);
     let (file, test) = is_decided.then(|| misplaced(gold, after, checkout))??;
-    report.outcome = OracleOutcome::NoEvidence;
+    judged.report.outcome = OracleOutcome::NoEvidence;
     Some(reason::of_misplaced(&file, &test))
 }
 

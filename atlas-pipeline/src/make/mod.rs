@@ -43,9 +43,9 @@ use atlas_core::{
     ErrorKind, Evidence, InstanceId, Isolation, Kind, Limits, OracleOutcome, OracleReport,
     OracleTask, Overlay, Repository, RunContext, State, SynthesisOutcome,
 };
-use atlas_oracle::StateRun;
+use atlas_oracle::{StateDifferentialOracle, StateRun};
+use atlas_source::SplitPullRequest;
 use collection::FOR_SWEBENCH;
-use distance::Reach;
 use prepare::Prepared;
 use pull_request::PullRequest;
 use serde::Serialize;
@@ -128,21 +128,24 @@ pub async fn make(cx: &RunContext, options: &MakeOptions) -> Result<MakeReport, 
     image::check(options, &request)?;
     let place = Workplace::take(&options.out, id.as_str())?;
     let request = request.within(&place.temporary()?);
-    let artefacts = options.out.join(id.as_str());
     write_json(&place.path("source.json"), &request.repo.git_dir())?;
     tracing::info!(instance_id = %id, base = %request.base, head = %request.head, "making");
 
-    let mut work = Work {
-        artefacts: artefacts.clone(),
+    let mut journey = Journey {
+        cx,
+        options,
+        request: &request,
+        place: &place,
+        artefacts: options.out.join(id.as_str()),
         seconds: Seconds::default(),
         warnings: request.notes.clone(),
         engine: String::new(),
         isolation: None,
         second_witness: None,
-        model: InstanceModel::open(&options.config, &artefacts)?,
+        model: InstanceModel::open(&options.config, &options.out.join(id.as_str()))?,
         is_judged_by_caller: false,
     };
-    let result = work.run(cx, options, &request, &place).await;
+    let result = journey.run().await;
     place.clear_temporary()?;
     let Verdict {
         outcome,
@@ -155,11 +158,11 @@ pub async fn make(cx: &RunContext, options: &MakeOptions) -> Result<MakeReport, 
         // A verdict of "no" must not leave an older "yes" behind.
         options.forget_row(&id)?;
     }
-    work.seconds.total = started.elapsed().as_secs_f64();
+    journey.seconds.total = started.elapsed().as_secs_f64();
     let confirmation = oracle.as_ref().and_then(|found| found.confirmation.clone());
     let (kind, extent, fail_to_pass, pass_to_pass, gold_only) = match oracle {
         Some(report) => {
-            work.warnings.extend(report.warnings);
+            journey.warnings.extend(report.warnings);
             (
                 report.kind,
                 Some(report.before_failure_extent),
@@ -182,15 +185,15 @@ pub async fn make(cx: &RunContext, options: &MakeOptions) -> Result<MakeReport, 
         pass_to_pass,
         gold_only,
         row,
-        artefacts,
-        engine: work.engine,
-        isolation: work.isolation,
-        seconds: work.seconds,
+        artefacts: journey.artefacts,
+        engine: journey.engine,
+        isolation: journey.isolation,
+        seconds: journey.seconds,
         evidence,
-        warnings: work.warnings,
+        warnings: journey.warnings,
         confirmation,
-        second_witness: work.second_witness,
-        model: work.model.as_ref().map(InstanceModel::ledger),
+        second_witness: journey.second_witness,
+        model: journey.model.as_ref().map(InstanceModel::ledger),
     };
     write_json(&report.artefacts.join("make.json"), &report)?;
     Ok(report)
@@ -217,7 +220,12 @@ impl Verdict {
     }
 }
 
-struct Work {
+/// One pull request on its way to an instance.
+struct Journey<'a> {
+    cx: &'a RunContext,
+    options: &'a MakeOptions,
+    request: &'a PullRequest,
+    place: &'a Workplace,
     artefacts: PathBuf,
     seconds: Seconds,
     warnings: Vec<String>,
@@ -229,19 +237,37 @@ struct Work {
     is_judged_by_caller: bool,
 }
 
-impl Work {
-    async fn run(
-        &mut self,
-        cx: &RunContext,
-        options: &MakeOptions,
-        request: &PullRequest,
-        place: &Workplace,
-    ) -> Result<Verdict, Error> {
+/// With what the states are run, and what is asked of them.
+struct Means {
+    engines: Engines,
+    reading: Arc<LogReading>,
+    scope: Scope,
+    repository: Repository,
+    task: OracleTask,
+}
+
+/// An environment, the runs of the states in it, and what the oracle says of them.
+struct Judged {
+    environment: Environment,
+    report: OracleReport,
+    runs: BTreeMap<State, Vec<StateRun>>,
+}
+
+impl Judged {
+    /// The first run of a state.
+    fn first(&self, state: State) -> Option<&StateRun> {
+        self.runs.get(&state)?.first()
+    }
+}
+
+impl Journey<'_> {
+    async fn run(&mut self) -> Result<Verdict, Error> {
         let clock = Instant::now();
-        let checkout = place.temporary()?.join("checkout");
+        let options = self.options;
+        let checkout = self.place.temporary()?.join("checkout");
         // The engine is asked who it is meanwhile; whether it is there matters only afterwards.
         let (prepared, engines) = tokio::join!(
-            Box::pin(self.prepare(cx, request, &checkout)),
+            Box::pin(self.prepare(&checkout)),
             Box::pin(Engines::open(
                 options.engine,
                 &options.config,
@@ -255,9 +281,7 @@ impl Work {
         self.seconds.prepare = clock.elapsed().as_secs_f64();
         let engines = engines?.with(options.parts.as_ref());
         let sandbox = Arc::clone(&engines.sandbox);
-        let verdict =
-            Box::pin(self.verify(cx, options, request, place, (prepared, checkout), engines));
-        let verdict = verdict.await;
+        let verdict = Box::pin(self.verify(prepared, checkout, engines)).await;
         let settled = sandbox.settle().await;
         let verdict = verdict?;
         settled?;
@@ -267,220 +291,176 @@ impl Work {
     /// The environment, the three states, the row.
     async fn verify(
         &mut self,
-        cx: &RunContext,
-        options: &MakeOptions,
-        request: &PullRequest,
-        place: &Workplace,
-        (prepared, checkout): (Prepared, PathBuf),
-        mut engines: Engines,
+        prepared: Prepared,
+        checkout: PathBuf,
+        engines: Engines,
     ) -> Result<Verdict, Error> {
+        let clock = Instant::now();
         let Prepared {
             split,
             before,
             after,
         } = prepared;
-        let clock = Instant::now();
-        engines.builder.engine().clone_into(&mut self.engine);
-        engines.sandbox = Arc::new(CachedSandbox::new(
-            Arc::clone(&engines.sandbox),
-            place.path("jobs"),
-        ));
-        let repository = Repository {
-            name: request.repo_name.clone(),
-            checkout,
-            base: request.base.clone(),
-            base_date: request.base_date.clone(),
-            head_manifests: split.head_manifests.clone(),
-            head_tests: split.head_tests.clone(),
-            touched: split.decisions.iter().map(|d| d.path.clone()).collect(),
-        };
-        let of = (&request.instance_id, self.model.as_ref());
-        let reading = Arc::new(anew::reading(cx, options, of).await?);
-        let scope = Scope {
-            choice: options.config.make.scope,
-            budget: (options.config.make.scope_seconds / STATES).max(1),
-            touched: Touched::new(&repository.checkout, &split.decisions),
-        };
-        let checkout = repository.checkout.clone();
-        reading.declare(plausible::declared_tests(cx, checkout, &after).await?);
-        let mut environment = match self
-            .environment(
-                cx,
-                options,
-                &engines,
-                (&repository, &before, &scope),
-                (request, place),
-                &reading,
-            )
-            .await?
-        {
+        let means = self
+            .means(&split, (before, after), checkout, engines)
+            .await?;
+        let environment = match self.environment(&means).await? {
             Ok(environment) => environment,
             Err(verdict) => return Ok(verdict),
         };
         self.seconds.environment = clock.elapsed().as_secs_f64();
         if environment.plan.test_scope.is_some() {
             // The sources declare the tests of the whole suite.
-            reading.declare(None);
+            means.reading.declare(None);
         }
-
-        let task = OracleTask {
-            instance_id: request.instance_id.clone(),
-            test_patch: split.test_patch.clone(),
-            gold_patch: split.gold_patch.clone(),
-            before,
-            after,
-            modified_tests: split.modified_tests.clone(),
-            conditions: split.conditions.clone(),
-        };
-        let states = |environment: Environment| (environment, &engines, &task, place);
-        let (report, runs) = self
-            .states(cx, options, states(environment.clone()), &reading)
-            .await?;
-        let (report, runs) = match self
-            .read_anew(cx, options, &mut environment, (report, runs), &reading)
-            .await?
-        {
-            Ok(known) => known,
-            Err(()) => {
-                self.states(cx, options, states(environment.clone()), &reading)
-                    .await?
-            }
-        };
-        let of = (&mut environment, &engines, &task, place);
-        let known = ((report, runs), &scope, &*reading);
-        let (report, runs) = self.of_a_part(cx, options, of, known).await?;
-        self.second_witness = Some(witness::second_witness(&environment, &runs));
-        if let Some(folder) = &options.keep_differences {
-            witness::keep_differences(folder, &request.instance_id, &environment, &runs)?;
+        let judged = self.states(&means, environment).await?;
+        let judged = self.read_anew(&means, judged).await?;
+        let judged = self.of_a_part(&means, judged).await?;
+        self.second_witness = Some(witness::second_witness(&judged.environment, &judged.runs));
+        if let Some(folder) = &self.options.keep_differences {
+            let id = &self.request.instance_id;
+            witness::keep_differences(folder, id, &judged.environment, &judged.runs)?;
         }
-        let reach = Reach::of(&task, &repository.checkout);
-        let place_of = (&environment, &engines, &task, place);
-        let mut report = self
-            .confirm(
-                cx,
-                options,
-                place_of,
-                &reading,
-                (report, &runs),
-                (&reach, &scope.touched),
-            )
-            .await?;
-        let after = runs.get(&State::After).and_then(|runs| runs.first());
-        if report.outcome == OracleOutcome::RejectNoFailToPass
-            && let Some(run) = after
-        {
-            // What was not run, or not read, may be what changes.
-            let plan = &environment.plan;
-            let few = reading
-                .too_few(run)
-                .map(|said| format!("but in After {said}"));
-            let before = runs.get(&State::Before).and_then(|runs| runs.first());
-            let said = few
-                .or_else(|| left_out::left_out(plan, &task.test_patch, &run.parsed))
-                .or_else(|| left_out::shared(&before?.parsed, &run.parsed));
-            if let Some(said) = said {
-                report.outcome = OracleOutcome::NoEvidence;
-                report.reason = format!("{}; {said}", report.reason);
-            }
-        }
-        let misplaced = after.and_then(|run| {
-            let of = (&task.gold_patch, &run.parsed);
-            misplaced::take_back(&mut report, of, &repository.checkout)
-        });
-        let first = |state: State| Some((state.as_str(), runs.get(&state)?.first()?));
+        let mut judged = self.confirm(&means, judged).await?;
+        left_out::undecided(&means, &mut judged);
+        let misplaced = misplaced::take_back(&means, &mut judged);
+        let first = |state: State| Some((state.as_str(), judged.first(state)?));
         let firsts: Vec<_> = State::ALL.into_iter().filter_map(first).collect();
-        self.warnings.extend(reading.implausible(&firsts));
+        self.warnings.extend(means.reading.implausible(&firsts));
+        let report = &judged.report;
         let outcome = report.outcome.into();
         let reason = if let Some(reason) = misplaced {
             reason
         } else if outcome == MakeOutcome::Instance {
             report.reason.clone()
         } else {
-            reason::of_make(
-                outcome,
-                &report.reason,
-                report.evidence.clone(),
-                Some(&runs),
-            )
+            let (said, evidence) = (&report.reason, report.evidence.clone());
+            reason::of_make(outcome, said, evidence, Some(&judged.runs))
         };
-        let mut verdict = Verdict {
+        let row = if report.outcome == OracleOutcome::Instance {
+            Some(self.row(&means, &split, &judged).await?)
+        } else {
+            None
+        };
+        Ok(Verdict {
             outcome,
             reason,
-            evidence: report.evidence.clone(),
-            oracle: None,
-            row: None,
+            evidence: judged.report.evidence.clone(),
+            oracle: Some(judged.report),
+            row,
+        })
+    }
+
+    /// Everything that the states are run with.
+    async fn means(
+        &mut self,
+        split: &SplitPullRequest,
+        (before, after): (Overlay, Overlay),
+        checkout: PathBuf,
+        mut engines: Engines,
+    ) -> Result<Means, Error> {
+        let (options, request) = (self.options, self.request);
+        engines.builder.engine().clone_into(&mut self.engine);
+        engines.sandbox = Arc::new(CachedSandbox::new(
+            Arc::clone(&engines.sandbox),
+            self.place.path("jobs"),
+        ));
+        let reading = Arc::new(self.reading().await?);
+        let scope = Scope {
+            choice: options.config.make.scope,
+            budget: (options.config.make.scope_seconds / STATES).max(1),
+            touched: Touched::new(&checkout, &split.decisions),
         };
-        if report.outcome == OracleOutcome::Instance {
-            cx.progress.phase("write");
-            let reader = reader::reader_of(
-                &environment.plan.log_parser_name,
-                (&request.instance_id, &request.repo_name),
-                &runs,
-                [&report.fail_to_pass, &report.pass_to_pass],
-            );
-            let parser = &environment.plan.log_parser_name;
-            match &reader {
-                Some(reader) if reader.agrees => {}
-                Some(reader) if reader.lists.is_some() => self.warnings.push(format!(
-                    "the SWE-bench harness names these tests (`{parser}`) otherwise than Atlas does: the row \
-                     with its names is in `{FOR_SWEBENCH}`"
-                )),
-                _ => self.warnings.push(format!(
-                    "the SWE-bench harness does not read these tests (`{parser}`): grade the row with `atlas \
-                     eval`"
-                )),
-            }
-            let place = (&engines, &environment, &task, place);
-            let certificate = self
-                .certificate(cx, options, place, (&report, &runs), &reading)
-                .await?;
-            let own = reading.own();
-            let lists = reader.as_ref().and_then(|reader| reader.lists.clone());
-            let image = self.named(options, request, &environment, &engines).await?;
-            let row = row::row(
-                options,
-                request,
-                &split,
-                (&environment, &image),
-                &report,
-                reader,
-                (own.as_ref(), &certificate),
-            )?;
-            let path = self.artefacts.join("instance.json");
-            let text = row.to_string();
-            write_atomically(&path, format!("{text}\n").as_bytes())?;
-            options.keep_row(&request.instance_id, &row, lists)?;
-            verdict.row = Some(path);
+        reading.declare(plausible::declared_tests(self.cx, checkout.clone(), &after).await?);
+        Ok(Means {
+            engines,
+            reading,
+            scope,
+            repository: Repository {
+                name: request.repo_name.clone(),
+                checkout,
+                base: request.base.clone(),
+                base_date: request.base_date.clone(),
+                head_manifests: split.head_manifests.clone(),
+                head_tests: split.head_tests.clone(),
+                touched: split.decisions.iter().map(|d| d.path.clone()).collect(),
+            },
+            task: OracleTask {
+                instance_id: request.instance_id.clone(),
+                test_patch: split.test_patch.clone(),
+                gold_patch: split.gold_patch.clone(),
+                before,
+                after,
+                modified_tests: split.modified_tests.clone(),
+                conditions: split.conditions.clone(),
+            },
+        })
+    }
+
+    /// Writes the row; gives its file.
+    async fn row(
+        &mut self,
+        means: &Means,
+        split: &SplitPullRequest,
+        judged: &Judged,
+    ) -> Result<PathBuf, Error> {
+        self.cx.progress.phase("write");
+        let (options, request) = (self.options, self.request);
+        let (environment, report) = (&judged.environment, &judged.report);
+        let parser = &environment.plan.log_parser_name;
+        let reader = reader::reader_of(
+            parser,
+            (&request.instance_id, &request.repo_name),
+            &judged.runs,
+            [&report.fail_to_pass, &report.pass_to_pass],
+        );
+        match &reader {
+            Some(reader) if reader.agrees => {}
+            Some(reader) if reader.lists.is_some() => self.warnings.push(format!(
+                "the SWE-bench harness names these tests (`{parser}`) otherwise than Atlas does: the row \
+                 with its names is in `{FOR_SWEBENCH}`"
+            )),
+            _ => self.warnings.push(format!(
+                "the SWE-bench harness does not read these tests (`{parser}`): grade the row with `atlas \
+                 eval`"
+            )),
         }
-        verdict.oracle = Some(report);
-        Ok(verdict)
+        let certificate = self.certificate(means, judged).await?;
+        let own = means.reading.own();
+        let lists = reader.as_ref().and_then(|reader| reader.lists.clone());
+        let image = self.named(means, environment).await?;
+        let row = row::row(
+            options,
+            request,
+            split,
+            (environment, &image),
+            report,
+            reader,
+            (own.as_ref(), &certificate),
+        )?;
+        let path = self.artefacts.join("instance.json");
+        write_atomically(&path, format!("{row}\n").as_bytes())?;
+        options.keep_row(&request.instance_id, &row, lists)?;
+        Ok(path)
     }
 
     /// The environment, or the verdict that there is none.
-    async fn environment(
-        &mut self,
-        cx: &RunContext,
-        options: &MakeOptions,
-        engines: &Engines,
-        (repository, before, scope): (&Repository, &Overlay, &Scope),
-        (request, place): (&PullRequest, &Workplace),
-        reading: &Arc<LogReading>,
-    ) -> Result<Result<Environment, Verdict>, Error> {
-        let instance = (&request.instance_id, Some(before), scope.clone());
-        let seed = place.seed()?;
-        let asked = (reading, self.model.as_ref());
+    async fn environment(&mut self, means: &Means) -> Result<Result<Environment, Verdict>, Error> {
+        let (options, request) = (self.options, self.request);
+        let (repository, reading) = (&means.repository, &means.reading);
+        let before = Some(&means.task.before);
         let synthesizer = crate::environment::synthesizer(
             &options.config,
-            engines,
-            instance,
-            seed,
-            asked,
+            &means.engines,
+            (&request.instance_id, before, means.scope.clone()),
+            self.place.seed()?,
+            (reading, self.model.as_ref()),
             options.parts.as_ref(),
         )?;
-        match synthesizer.synthesize(cx, repository).await? {
+        match synthesizer.synthesize(self.cx, repository).await? {
             SynthesisOutcome::Ready { mut environment } => {
                 options.forget_failure(&request.instance_id)?;
-                self.publish(cx, repository, &environment.plan).await?;
+                self.publish(repository, &environment.plan).await?;
                 environment.plan = pinned(&environment.plan);
                 if let Some(own) = reading.own() {
                     own.plan_name()
@@ -510,7 +490,7 @@ impl Work {
                     write_json(&self.artefacts.join("parser.attempts.json"), &answers)?;
                 }
                 if let Some(last) = attempts.last() {
-                    self.publish(cx, repository, &last.plan).await?;
+                    self.publish(repository, &last.plan).await?;
                     write_json(&self.artefacts.join("plan.json"), &last.plan)?;
                 }
                 let failed = Failed {
@@ -534,16 +514,12 @@ impl Work {
         }
     }
 
-    async fn states(
-        &mut self,
-        cx: &RunContext,
-        options: &MakeOptions,
-        (environment, engines, task, place): (Environment, &Engines, &OracleTask, &Workplace),
-        reading: &LogReading,
-    ) -> Result<(OracleReport, BTreeMap<State, Vec<StateRun>>), Error> {
+    /// Runs the three states, and asks the oracle.
+    async fn states(&mut self, means: &Means, environment: Environment) -> Result<Judged, Error> {
+        let (cx, options, task) = (self.cx, self.options, &means.task);
         let plan = &environment.plan;
         let limits = &options.config.limits;
-        let oracle = crate::environment::oracle(engines, plan, limits, place.seed()?, reading)?;
+        let oracle = self.oracle(means, plan, limits)?;
         let mut runs: BTreeMap<State, Vec<StateRun>> = BTreeMap::new();
         let repeats = 0..options.repeats.max(1);
         let order: Vec<(State, u32)> = State::ALL
@@ -561,8 +537,7 @@ impl Work {
             let run = match base {
                 Some(base) if state != State::Base => {
                     let limits = after_base(limits, base.summary.seconds, plan);
-                    let oracle =
-                        crate::environment::oracle(engines, plan, &limits, place.seed()?, reading)?;
+                    let oracle = self.oracle(means, plan, &limits)?;
                     oracle
                         .run_state(cx, &environment, task, state, repeat)
                         .await?
@@ -589,7 +564,22 @@ impl Work {
             })?,
         };
         write_json(&self.artefacts.join("oracle.json"), &report)?;
-        Ok((report, runs))
+        Ok(Judged {
+            environment,
+            report,
+            runs,
+        })
+    }
+
+    /// What runs states under a plan.
+    fn oracle(
+        &self,
+        means: &Means,
+        plan: &EnvironmentPlan,
+        limits: &Limits,
+    ) -> Result<StateDifferentialOracle, Error> {
+        let seed = self.place.seed()?;
+        crate::environment::oracle(&means.engines, plan, limits, seed, &means.reading)
     }
 
     fn keep(
@@ -622,13 +612,8 @@ impl Work {
         Ok(())
     }
 
-    async fn publish(
-        &self,
-        cx: &RunContext,
-        repository: &Repository,
-        plan: &EnvironmentPlan,
-    ) -> Result<(), Error> {
-        crate::environment::publish(cx, repository, plan, &self.artefacts).await
+    async fn publish(&self, repository: &Repository, plan: &EnvironmentPlan) -> Result<(), Error> {
+        crate::environment::publish(self.cx, repository, plan, &self.artefacts).await
     }
 
     fn write(&self, name: &str, bytes: &[u8]) -> Result<(), Error> {

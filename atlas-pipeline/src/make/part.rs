@@ -1,19 +1,13 @@
 //! A suite that does not come to its end, and the part of it that does.
 
-use super::{MakeOptions, Work};
-use crate::Engines;
+use super::{Journey, Judged, Means};
 use crate::config::ScopeChoice;
-use crate::environment::{Scope, part};
-use crate::log_reading::LogReading;
-use crate::store::{Workplace, write_json};
+use crate::environment::part;
+use crate::store::write_json;
 use atlas_core::{
-    Environment, Error, ExitState, OracleOutcome, OracleReport, OracleTask, RunContext, RunOutcome,
-    State, TestScopeLevel,
+    Error, ExitState, OracleOutcome, OracleReport, RunOutcome, State, TestScopeLevel,
 };
 use atlas_oracle::StateRun;
-use std::collections::BTreeMap;
-
-type Known = (OracleReport, BTreeMap<State, Vec<StateRun>>);
 
 /// Whether a run died before its end, and took tests along that nothing is wrong with.
 fn died(run: &StateRun) -> bool {
@@ -31,48 +25,43 @@ fn is_undecided(report: &OracleReport) -> bool {
     )
 }
 
-impl Work {
+impl Journey<'_> {
     /// Where nothing can be said because the whole suite dies in After, the files that the pull request touches are run
     /// alone: what kills the suite may have nothing to do with them. What they say is taken if it decides.
     pub(super) async fn of_a_part(
         &mut self,
-        cx: &RunContext,
-        options: &MakeOptions,
-        (environment, engines, task, place): (&mut Environment, &Engines, &OracleTask, &Workplace),
-        (known, scope, reading): (Known, &Scope, &LogReading),
-    ) -> Result<Known, Error> {
-        let (report, runs) = &known;
-        let after = runs.get(&State::After).and_then(|runs| runs.first());
-        let asked = options.config.make.scope == ScopeChoice::Auto
+        means: &Means,
+        judged: Judged,
+    ) -> Result<Judged, Error> {
+        let environment = &judged.environment;
+        let asked = self.options.config.make.scope == ScopeChoice::Auto
             && environment.plan.test_scope.is_none()
-            && is_undecided(report)
-            && after.is_some_and(died);
+            && is_undecided(&judged.report)
+            && judged.first(State::After).is_some_and(died);
         let reason = "the whole suite does not come to its end in After";
-        let Some(Ok(narrow)) =
-            asked.then(|| part(environment, scope, TestScopeLevel::Touched, reason))
+        let touched = TestScopeLevel::Touched;
+        let Some(Ok(narrow)) = asked.then(|| part(environment, &means.scope, touched, reason))
         else {
-            return Ok(known);
+            return Ok(judged);
         };
-        cx.progress.phase("run a part of the tests");
+        self.cx.progress.phase("run a part of the tests");
         // The sources declare the tests of the whole suite.
-        reading.declare(None);
-        let of = (narrow.clone(), engines, task, place);
-        let (decided, part_runs) = self.states(cx, options, of, reading).await?;
-        if is_undecided(&decided) {
-            let plan = &environment.plan;
-            for (state, runs) in runs {
+        means.reading.declare(None);
+        let decided = self.states(means, narrow).await?;
+        if is_undecided(&decided.report) {
+            for (state, runs) in &judged.runs {
                 for (repeat, run) in (0..).zip(runs) {
-                    self.keep(*state, repeat, run, plan)?;
+                    self.keep(*state, repeat, run, &judged.environment.plan)?;
                 }
             }
-            write_json(&self.artefacts.join("oracle.json"), report)?;
-            return Ok(known);
+            write_json(&self.artefacts.join("oracle.json"), &judged.report)?;
+            return Ok(judged);
         }
-        *environment = narrow;
-        write_json(&self.artefacts.join("plan.json"), &environment.plan)?;
-        let drift = environment.plan.drift.last();
+        let plan = &decided.environment.plan;
+        write_json(&self.artefacts.join("plan.json"), plan)?;
+        let drift = plan.drift.last();
         self.warnings
             .extend(drift.map(|said| format!("drift: {said}")));
-        Ok((decided, part_runs))
+        Ok(decided)
     }
 }

@@ -1,9 +1,8 @@
 //! A pull request before anything is built.
 
-use super::pull_request::PullRequest;
-use super::{MakeOutcome, Verdict, Work};
+use super::{Journey, MakeOutcome, Verdict};
 use crate::store::write_json;
-use atlas_core::{Error, Evidence, Overlay, RunContext};
+use atlas_core::{Error, Evidence, Overlay};
 use atlas_source::{Side, SplitPullRequest, changes_remarks_alone};
 use std::path::Path;
 use std::pin::pin;
@@ -30,20 +29,18 @@ pub(crate) fn nothing_to_test(split: &SplitPullRequest) -> Option<&'static str> 
     }
 }
 
-impl Work {
+impl Journey<'_> {
     /// The pull request as patches and states, and a checkout of Base, or the verdict that it is none
     /// to make an instance of.
     pub(super) async fn prepare(
         &mut self,
-        cx: &RunContext,
-        request: &PullRequest,
         checkout: &Path,
     ) -> Result<Result<Prepared, Verdict>, Error> {
         // Sealing needs nothing of the two patches. It ends with a verdict that there is nothing to do.
-        let mut sealing = pin!(request.seal(checkout));
+        let mut sealing = pin!(self.request.seal(checkout));
         let mut sealed = None;
         let parted = {
-            let mut parting = pin!(self.part(cx, request));
+            let mut parting = pin!(self.part());
             loop {
                 tokio::select! {
                     biased;
@@ -65,12 +62,8 @@ impl Work {
     }
 
     /// The pull request as patches and states, or the verdict.
-    async fn part(
-        &mut self,
-        cx: &RunContext,
-        request: &PullRequest,
-    ) -> Result<Result<Prepared, Verdict>, Error> {
-        let split = request.split(cx).await?;
+    async fn part(&mut self) -> Result<Result<Prepared, Verdict>, Error> {
+        let split = self.request.split(self.cx).await?;
         self.warnings.extend(split.notes.iter().cloned());
         self.write("test.patch", split.test_patch.as_bytes())?;
         self.write("gold.patch", split.gold_patch.as_bytes())?;
@@ -88,7 +81,7 @@ impl Work {
                 evidence,
             )));
         }
-        let (before, after, remarks, fits) = request.overlays(&split).await?;
+        let (before, after, remarks, fits) = self.request.overlays(&split).await?;
         self.warnings.extend(remarks);
         if !fits {
             let mixed = split.decisions.iter().filter(|d| d.side == Side::Both);

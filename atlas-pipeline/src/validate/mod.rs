@@ -12,6 +12,7 @@ pub use options::{GateOptions, ValidateOptions};
 pub use perturbations::PERTURBATIONS;
 pub use report::{FunnelStep, InstanceVerdict, ValidateReport};
 
+use crate::batch::Batch;
 use crate::clones::artefacts_of;
 use crate::environment::ScratchSynthesizer;
 use crate::own_parser::{
@@ -25,7 +26,6 @@ use crate::{CachedSandbox, Engines, write_atomically};
 use atlas_core::{Decision, Error, ErrorKind, Instance, RunContext, Verdict};
 use atlas_oracle::{ConsistencyOptions, Gate, GateParts, GateSettings, StrengthOptions};
 use candidate::{Prepared, Prospect};
-use futures_util::StreamExt;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
@@ -66,20 +66,19 @@ pub async fn validate(cx: &RunContext, options: &ValidateOptions) -> Result<Vali
     let engines = engines.with(options.parts.as_ref());
     callers_gates(options.parts.as_ref(), &engines.sandbox)?;
     let total = rows.len();
-    let work = rows.into_iter().enumerate().map(|(at, row)| {
+    let work = |(at, row)| {
         let (engines, out) = (&engines, &out);
-        async move { one(cx, options, engines, out, (at, total), row).await }
-    });
-    let mut work = futures_util::stream::iter(work).buffered(options.jobs.max(1));
-    let mut instances = Vec::with_capacity(total);
-    let mut kept = Vec::new();
-    cx.progress.counted(0, total);
-    while let Some((verdict, row)) = work.next().await {
-        cx.check("validate")?;
-        kept.extend(row);
-        instances.push(verdict);
-        cx.progress.counted(instances.len(), total);
-    }
+        async move { Ok(one(cx, options, engines, out, (at, total), row).await) }
+    };
+    let batch = Batch {
+        cx,
+        name: "validate",
+        jobs: options.jobs,
+        known: 0,
+    };
+    let rows: Vec<_> = rows.into_iter().enumerate().collect();
+    let done = batch.run(rows, work).await?;
+    let (instances, kept): (Vec<_>, Vec<_>) = done.into_iter().unzip();
     {
         let _lock = lock(&out.join(".atlas").join("validated.lock"))?;
         let asked: Vec<&str> = instances.iter().map(|i| i.instance_id.as_str()).collect();
@@ -89,7 +88,10 @@ pub async fn validate(cx: &RunContext, options: &ValidateOptions) -> Result<Vali
             rows::others(&validated, &asked)
         };
         let mut text = String::new();
-        for row in old.into_iter().chain(kept.iter().map(ToString::to_string)) {
+        for row in old
+            .into_iter()
+            .chain(kept.iter().flatten().map(ToString::to_string))
+        {
             text.push_str(&row);
             text.push('\n');
         }
