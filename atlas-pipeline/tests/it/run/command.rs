@@ -106,9 +106,15 @@ fn left(folder: &Path) -> Vec<PathBuf> {
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
         name.starts_with(".atlas-part")
             || name == "tmp"
-            || path.parent().is_some_and(|p| p.ends_with("owners"))
+            || path.parent().is_some_and(|p| p.ends_with("owners")) && !is_unborn(path)
     };
     entries.into_iter().filter(is_left).collect()
+}
+
+/// The folder of a process that was killed before it had its lock. Nobody can tell it from one that is being made, so that
+/// it is removed by a start a minute later.
+fn is_unborn(owner: &Path) -> bool {
+    std::fs::read_dir(owner).is_ok_and(|mut entries| entries.next().is_none())
 }
 
 fn walkdir(folder: &Path) -> Vec<PathBuf> {
