@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod day;
 mod evidence;
 mod ids;
 mod instance;
@@ -35,6 +36,7 @@ mod validator;
 pub use applier::{Applied, PatchApplier};
 pub use code_host::{CodeHost, SkippedPullRequest, SourcedPage};
 pub use context::{Cancellation, NoProgress, Progress, RunContext};
+pub use day::{Day, InvalidDay};
 pub use embedder::Embedder;
 pub use environment::{
     Attempt, AttemptOrigin, BuildFailure, EnvSynthesizer, Environment, EnvironmentLock, ImageRef,

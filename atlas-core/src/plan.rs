@@ -1,6 +1,6 @@
 //! The environment plan: what has to be installed, built and run.
 
-use crate::Evidence;
+use crate::{Day, Evidence};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -29,7 +29,16 @@ pub struct EnvironmentPlan {
     /// Commands before the build, run as root: system packages.
     #[serde(default, deserialize_with = "one_or_many")]
     pub pre_install: Vec<String>,
-    /// Commands that install dependencies and build, with network.
+    /// Commands with network that need nothing of the repository: they make or fill folders outside the checkout
+    /// (another Node, Python's virtual environment), and run before the sources are there. So all commits that have the
+    /// same ones share what they make. In the paper they are the first commands of `build`.
+    #[serde(
+        default,
+        deserialize_with = "one_or_many",
+        skip_serializing_if = "Vec::is_empty"
+    )]
+    pub setup: Vec<String>,
+    /// Commands that install dependencies and build, with network, in the repository's root.
     #[serde(default, deserialize_with = "one_or_many")]
     pub build: Vec<String>,
     /// The command that runs the tests, without network. `$ATLAS_OUT` is the folder for reports.
@@ -51,6 +60,11 @@ pub struct EnvironmentPlan {
     /// dependencies without a network. Run in a scratch copy that does not reach the image.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub prefetch: Vec<String>,
+    /// The day as of which commands resolve what no lockfile pins: commands that depend on it name it. Where dependencies
+    /// are installed before the sources are there, the first of its month takes its place, so that commits of a month
+    /// share them. Absent where no command depends on a day, or nothing is known of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub as_of: Option<Day>,
     /// Commands that rebuild after a state's files are laid out, without network. A failure here
     /// is part of the state's log.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -188,7 +202,7 @@ impl ReportSpec {
 /// One command of a plan with where it stands, for error reports.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BuildStep {
-    /// `pre_install`, `build`, `prefetch` or `rebuild`.
+    /// `pre_install`, `setup`, `build`, `prefetch` or `rebuild`.
     pub phase: String,
     /// Number of the command within its phase, from 1.
     pub number: usize,
@@ -221,6 +235,33 @@ impl EnvironmentPlan {
             return Err(PlanError::Missing("log_parser_name"));
         }
         Ok(plan)
+    }
+
+    /// The paper's `build`, for readers that know no `setup`: the commands of both, in the order in which they run.
+    pub fn paper_build(&self) -> Vec<String> {
+        [self.setup.as_slice(), &self.build].concat()
+    }
+
+    /// Takes a `build` of somebody who knows no `setup`. Of its first commands those stay `setup` that are so already;
+    /// of all others nothing is known, so they run with the sources.
+    ///
+    /// ```
+    /// let [node, npm, make] = ["bring node", "npm ci", "make"].map(str::to_owned);
+    /// let mut plan = atlas_core::EnvironmentPlan {
+    ///     setup: vec![node.clone()],
+    ///     build: vec![npm],
+    ///     ..Default::default()
+    /// };
+    /// plan.set_paper_build(vec![node.clone(), make.clone()]);
+    /// assert_eq!((plan.setup, plan.build), (vec![node], vec![make]));
+    /// ```
+    pub fn set_paper_build(&mut self, mut commands: Vec<String>) {
+        let pairs = self.setup.iter().zip(&commands);
+        let kept = pairs
+            .take_while(|(known, command)| known == command)
+            .count();
+        self.setup.truncate(kept);
+        self.build = commands.split_off(kept);
     }
 
     /// Adds a proof line for a field.

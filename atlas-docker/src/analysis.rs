@@ -7,7 +7,7 @@ use crate::services;
 use crate::toolbox::{self, SUBMODULES, call};
 use crate::tree::Tree;
 use atlas_core::{
-    EnvironmentPlan, Error, ErrorKind, Evidence, Fault, Repository, TestScope, TestScopeLevel,
+    Day, EnvironmentPlan, Error, ErrorKind, Evidence, Fault, Repository, TestScope, TestScopeLevel,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -224,11 +224,14 @@ impl Facts<'_> {
         }
     }
 
-    /// The day as of which dependencies resolve, `yyyy-mm-dd`; `None` where that is switched off
-    /// or the date is none.
-    pub(crate) fn frozen(&self) -> Option<&str> {
-        let day = crate::versions::day(self.date);
-        (self.options.freeze && day != "9999-12-31").then_some(day)
+    /// The day as of which dependencies resolve; `None` where that is switched off or the date is none.
+    pub(crate) fn frozen(&self) -> Option<Day> {
+        self.options.freeze.then(|| self.day()).flatten()
+    }
+
+    /// The day of the base commit; `None` where its date is none.
+    pub(crate) fn day(&self) -> Option<Day> {
+        self.date.get(..10)?.parse().ok()
     }
 }
 
@@ -457,7 +460,10 @@ fn submodules(tree: &Tree, plan: &mut EnvironmentPlan) {
         std::sync::LazyLock::new(|| regex::Regex::new(r"^\s*url\s*=").expect("a literal pattern"));
     if let Some((line, text)) = tree.line(".gitmodules", &URL) {
         toolbox::add(plan, SUBMODULES);
-        plan.build.insert(0, call(SUBMODULES));
+        // Before all else, so that what is set up comes behind them.
+        let setup = std::mem::take(&mut plan.setup);
+        plan.build
+            .splice(0..0, [vec![call(SUBMODULES)], setup].concat());
         plan.drift
             .push("submodules are fetched from where .gitmodules points".to_owned());
         plan.prove("build", Evidence::at(".gitmodules", line, text));

@@ -27,7 +27,7 @@ pub fn pin(plan: &mut EnvironmentPlan, dependencies: &[String]) {
         "mkdir -p \"$ATLAS_ENV\" && printf '%s\\n' {} > \"$ATLAS_ENV/resolved.lock\"",
         kept.join(" ")
     );
-    plan.build.insert(0, command);
+    plan.setup.push(command);
     plan.drift
         .retain(|line| !line.starts_with("no lockfile") && !line.starts_with("no Cargo.lock"));
     let text = format!("{} versions of an earlier environment", kept.len());

@@ -1,6 +1,6 @@
 //! Rendering a plan into a Dockerfile.
 
-use crate::languages::{BUILTIN, needs_no_sources};
+use crate::languages::BUILTIN;
 use crate::toolbox::{self, UnknownTool, tools};
 use atlas_core::EnvironmentPlan;
 use minijinja::syntax::SyntaxConfig;
@@ -56,7 +56,7 @@ pub enum RenderError {
 ///
 /// The same plan gives the same bytes. Whatever comes from the repository stands in the result
 /// quoted or in a script beside it ([`context_files`]), so that it can neither end an instruction nor begin
-/// another one. The result needs no `BuildKit`. Commands are taken from `pre_install`, `build` and `prefetch`; `apt_packages` is for
+/// another one. The result needs no `BuildKit`. Commands are taken from `pre_install`, `setup`, `build` and `prefetch`; `apt_packages` is for
 /// readers, its command stands in `pre_install`.
 ///
 /// # Errors
@@ -176,28 +176,14 @@ const SCRIPTS: &str = "/opt/atlas/scripts/";
 impl Steps {
     fn of(plan: &EnvironmentPlan) -> Self {
         let mut steps = Self::default();
-        // They stand below the manifests: the same for all commits.
-        let own = plan
-            .build
-            .iter()
-            .take_while(|command| needs_no_sources(command))
-            .count();
         steps.system = steps.numbered(
             "system",
             "As root: what the system has to have.",
             &plan.pre_install,
         );
-        steps.setup = steps.numbered(
-            "setup",
-            "Before the repository is there.",
-            &plan.build[..own],
-        );
-        let rest = &plan.build[own..];
-        let before: Vec<String> = (1..=rest.len())
-            .map(|at| format!("scripts/build-{at}.sh"))
-            .collect();
-        steps.build = steps.numbered("build", "In the repository's root.", rest);
-        steps.dependencies = steps.dependencies(plan, rest, &before);
+        steps.setup = steps.numbered("setup", "Before the repository is there.", &plan.setup);
+        steps.build = steps.numbered("build", "In the repository's root.", &plan.build);
+        steps.dependencies = steps.dependencies(plan);
         if !plan.prefetch.is_empty() {
             steps
                 .files
@@ -231,25 +217,25 @@ impl Steps {
     }
 
     /// Instructions that install dependencies by the build's own commands before the sources are
-    /// there, with the helper program [`WARM_TOOL`]. Nothing for languages whose tools keep nothing between builds.
-    fn dependencies(
-        &mut self,
-        plan: &EnvironmentPlan,
-        commands: &[String],
-        paths: &[String],
-    ) -> Option<String> {
-        if commands.is_empty() || !WARM.contains(&plan.language.as_str()) {
+    /// there, with the helper program [`WARM_TOOL`]. They are resolved as of the first day of the month, so that its commits
+    /// share them: none of them is younger than what is asked for. Nothing for languages whose tools keep nothing between builds.
+    fn dependencies(&mut self, plan: &EnvironmentPlan) -> Option<String> {
+        if plan.build.is_empty() || !WARM.contains(&plan.language.as_str()) {
             return None;
         }
         let mut copied = Vec::new();
         let mut ran = Vec::new();
-        for (at, (command, path)) in commands.iter().zip(paths).enumerate() {
-            let month = with_month(command);
-            if month == *command && self.files.contains_key(path) {
+        for (at, command) in plan.build.iter().enumerate() {
+            let path = format!("scripts/build-{}.sh", at + 1);
+            let month = plan.as_of.as_ref().map_or_else(
+                || command.clone(),
+                |day| command.replace(day.as_str(), day.first_of_month().as_str()),
+            );
+            if month == *command && self.files.contains_key(&path) {
                 // It is there from now on.
-                copied.push(path.as_str());
                 self.build[at] = format!("RUN bash /opt/atlas/{path}");
                 ran.push(shell_quote(&format!("bash /opt/atlas/{path}")));
+                copied.push(path);
             } else {
                 ran.push(shell_quote(&month));
             }
@@ -259,7 +245,7 @@ impl Steps {
         let run = if in_one.len() <= LINE && !in_one.contains(['\n', '\r']) {
             format!("RUN {in_one}")
         } else {
-            copied.insert(0, "scripts/dependencies.sh");
+            copied.insert(0, "scripts/dependencies.sh".to_owned());
             let script = format!(
                 "# Dependencies, from the manifests alone.\n{call} \\\n  {}\n",
                 ran.join(" \\\n  ")
@@ -315,16 +301,6 @@ const WARM: &[&str] = &[
     "rust",
     "typescript",
 ];
-
-/// Dates as the first of their month: what was resolved as of then is no younger than what is
-/// asked for, and the commits of a month share it.
-fn with_month(command: &str) -> String {
-    static DATE: LazyLock<regex::Regex> = LazyLock::new(|| {
-        regex::Regex::new(r"\b((?:19|20)[0-9]{2}-[01][0-9])-[0-3][0-9](?:T[0-9]{2}:[0-9]{2}:[0-9]{2}(?:Z|[+-][0-9]{2}:[0-9]{2})?)?")
-            .expect("the pattern is tested")
-    });
-    DATE.replace_all(command, "$1-01").into_owned()
-}
 
 /// A script that installs what only the pull request's manifests name, in a scratch copy.
 fn prefetch(commands: &[String]) -> String {

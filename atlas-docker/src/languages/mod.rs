@@ -20,7 +20,6 @@ pub(crate) use python::{Database, database};
 pub(crate) use registry::BUILTIN;
 
 use crate::analysis::{Facts, Presence, Verdict};
-use crate::toolbox::{self, NODE_HEADERS, NODE_VERSION, PYTHON_UV, PYTHON_VENV};
 use crate::tree::Tree;
 use atlas_core::{Environment, EnvironmentPlan};
 use std::fmt;
@@ -85,37 +84,6 @@ pub fn languages() -> impl Iterator<Item = &'static str> {
     BUILTIN.iter().map(|language| language.id())
 }
 
-/// Whether a build command is one that is the same for every commit of a repository: it makes or fills a
-/// folder outside the checkout without a look at it.
-pub(crate) fn needs_no_sources(command: &str) -> bool {
-    let node = command
-        .strip_prefix(&toolbox::call(NODE_VERSION))
-        .is_some_and(|rest| rest.chars().all(|c| c.is_ascii_digit() || " .".contains(c)));
-    let tool = command.strip_prefix(INSTALL_TOOL).is_some_and(|name| {
-        name.chars()
-            .all(|c| c.is_ascii_alphanumeric() || "@/._-^~".contains(c))
-    });
-    let program = [NODE_HEADERS, PYTHON_UV, PYTHON_VENV]
-        .iter()
-        .any(|name| command == toolbox::call(name));
-    node || tool || program || makes_folder(command)
-}
-
-/// Whether a command does nothing but make a folder of the environment.
-fn makes_folder(command: &str) -> bool {
-    command
-        .strip_prefix("mkdir -p \"$ATLAS_ENV/")
-        .and_then(|rest| rest.strip_suffix('"'))
-        .is_some_and(|path| {
-            path.chars()
-                .all(|c| c.is_ascii_alphanumeric() || "/._-".contains(c))
-        })
-}
-
-/// Installs a tool of JavaScript's, whose name and version follow.
-pub(crate) const INSTALL_TOOL: &str =
-    "npm install --prefix \"$ATLAS_ENV/tools\" --no-package-lock --no-audit --no-fund ";
-
 /// The variables that every plan may use and every engine sets are not listed here; these are a
 /// plan's own.
 pub(crate) fn env<const N: usize>(
@@ -125,28 +93,4 @@ pub(crate) fn env<const N: usize>(
         .into_iter()
         .map(|(name, value)| (name.to_owned(), value.to_owned()))
         .collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::needs_no_sources;
-
-    #[test]
-    fn what_only_makes_folders_and_brings_tools_needs_no_sources() {
-        for command in [
-            "mkdir -p \"$ATLAS_ENV/bin\"",
-            "bash \"$ATLAS_ENV/toolbox/node-headers\"",
-            "npm install --prefix \"$ATLAS_ENV/tools\" --no-package-lock --no-audit --no-fund pnpm@9",
-        ] {
-            assert!(needs_no_sources(command), "{command}");
-        }
-        for command in [
-            "make",
-            "mkdir -p \"$ATLAS_ENV/bin\" && cp run \"$ATLAS_ENV/bin\"",
-            "mkdir -p \"$ATLAS_ENV/$(cat name)\"",
-            "npm install --prefix \"$ATLAS_ENV/tools\" --no-package-lock --no-audit --no-fund x; make",
-        ] {
-            assert!(!needs_no_sources(command), "{command}");
-        }
-    }
 }

@@ -87,6 +87,8 @@ fn placed(
             let into = |command: &mut String| {
                 *command = format!("cd {} && {{ {command}\n}}", shell_quote(folder));
             };
+            // Of several projects each is set up before its own build.
+            plan.build.splice(0..0, std::mem::take(&mut plan.setup));
             plan.build.iter_mut().for_each(into);
             plan.prefetch.iter_mut().for_each(into);
             plan.rebuild.iter_mut().for_each(into);
@@ -211,6 +213,7 @@ fn merged(plans: Vec<EnvironmentPlan>) -> EnvironmentPlan {
     for other in plans {
         let lists = [
             (&mut plan.pre_install, other.pre_install),
+            (&mut plan.setup, other.setup),
             (&mut plan.build, other.build),
             (&mut plan.prefetch, other.prefetch),
             (&mut plan.rebuild, other.rebuild),
@@ -237,6 +240,7 @@ fn merged(plans: Vec<EnvironmentPlan>) -> EnvironmentPlan {
         // A report is one file; several projects would write over each other's.
         plan.report = other.report.filter(|_| is_one);
         plan.test_scope = plan.test_scope.or(other.test_scope);
+        plan.as_of = plan.as_of.or(other.as_of);
         runs.push(other.test_cmd);
     }
     plan.apt_packages.sort();

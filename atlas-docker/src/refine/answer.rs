@@ -3,7 +3,7 @@
 use crate::languages::BUILTIN;
 use crate::repair::with_version;
 use crate::tree::Tree;
-use atlas_core::{Completion, EnvironmentPlan, Evidence, FinishReason};
+use atlas_core::{Completion, Day, EnvironmentPlan, Evidence, FinishReason};
 use serde_json::{Map, Value};
 
 /// What an answer is.
@@ -84,7 +84,10 @@ pub(super) fn plan(
     }
     plan.docker_specs.extend(said.docker_specs);
     plan.pre_install = said.pre_install;
-    plan.build = said.build;
+    // The day of the plan before is also this one's where its commands still name it.
+    let is_named = |day: &Day| said.build.concat().contains(day.as_str());
+    plan.as_of = plan.as_of.filter(is_named);
+    plan.set_paper_build(said.build);
     plan.test_cmd = said.test_cmd;
     plan.log_parser_name = said.log_parser_name;
     if plan.language.is_empty() {

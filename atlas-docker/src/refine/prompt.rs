@@ -159,7 +159,7 @@ fn question(asked: &Asked<'_>) -> String {
             "base_image": plan.base_image,
             "docker_specs": plan.docker_specs,
             "pre_install": plan.pre_install,
-            "build": plan.build,
+            "build": plan.paper_build(),
             "test_cmd": plan.test_cmd,
             "log_parser_name": plan.log_parser_name,
         });

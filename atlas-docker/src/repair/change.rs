@@ -1,10 +1,9 @@
 //! What a repair does to a plan.
 
-use crate::languages::needs_no_sources;
 use crate::render::shell_quote;
 use crate::services;
 use crate::toolbox;
-use atlas_core::EnvironmentPlan;
+use atlas_core::{Day, EnvironmentPlan};
 
 /// One change.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -19,8 +18,8 @@ pub(crate) enum Change {
     HeaderSearch(String),
     /// A Python distribution beside those that were planned.
     PythonPackage(String),
-    /// Python's distributions as of a later day, `yyyy-mm-dd`.
-    PythonDay(&'static str),
+    /// Python's distributions as of a later day.
+    PythonDay(Day),
     /// A package of npm that the root asks for is not installed.
     WithoutNpmPackage(String),
     /// A variable for build and tests.
@@ -37,8 +36,10 @@ pub(crate) enum Change {
     JavaLevel(String),
     /// A version of Node, from npm.
     Node(&'static str),
-    /// A program of the toolbox runs before the build proper.
-    FirstTool(&'static str),
+    /// Submodules are fetched before the build.
+    Submodules,
+    /// Node's headers are laid where node-gyp looks for them.
+    NodeHeaders,
 }
 
 impl Change {
@@ -103,9 +104,13 @@ impl Change {
                 push_new(&mut plan.pre_install, command)
             }
             Self::PythonPackage(name) => {
-                let day = resolved_as_of(plan);
+                let day = python_day(plan).cloned();
                 let command = match &day {
-                    Some(day) => format!("{INSTALL} --add --day {day} {}", shell_quote(name)),
+                    Some(day) => format!(
+                        "{} --add --day {day} {}",
+                        toolbox::call(toolbox::INSTALL_PYTHON),
+                        shell_quote(name)
+                    ),
                     None => format!("python -m pip install {}", shell_quote(name)),
                 };
                 let added = push_new(&mut plan.build, command);
@@ -122,17 +127,17 @@ impl Change {
                 added
             }
             Self::PythonDay(day) => {
-                let Some(known) = resolved_as_of(plan) else {
+                let Some(known) = python_day(plan).cloned().filter(|known| known != day) else {
                     return false;
                 };
-                let (old, new) = (format!(" --day {known}"), format!(" --day {day}"));
                 for command in plan.build.iter_mut().chain(&mut plan.prefetch) {
-                    *command = command.replace(&old, &new);
+                    *command = command.replace(known.as_str(), day.as_str());
                 }
+                plan.as_of = Some(day.clone());
                 plan.drift.push(format!(
                     "dependencies are resolved as of {day}: those of {known} do not run on this Python"
                 ));
-                old != new
+                true
             }
             Self::WithoutNpmPackage(name) => without_npm_package(plan, name),
             Self::Variable(name, value) => {
@@ -182,7 +187,16 @@ impl Change {
                 added
             }
             Self::Node(version) => node(plan, version),
-            Self::FirstTool(name) => first_tool(plan, name, toolbox::call(name)),
+            Self::Submodules => {
+                toolbox::add(plan, toolbox::SUBMODULES);
+                let command = toolbox::call(toolbox::SUBMODULES);
+                let added = !plan.build.contains(&command);
+                if added {
+                    plan.build.insert(0, command);
+                }
+                added
+            }
+            Self::NodeHeaders => node_headers(plan),
         }
     }
 
@@ -203,25 +217,25 @@ impl Change {
             Self::CargoFlag(flag) => format!("cargo test {flag}"),
             Self::JavaLevel(level) => format!("Java's level {level}"),
             Self::Node(version) => format!("Node {version}"),
-            Self::FirstTool(name) => format!("`{name}` first"),
+            Self::Submodules => format!("`{}` first", toolbox::SUBMODULES),
+            Self::NodeHeaders => format!("`{}` first", toolbox::NODE_HEADERS),
         }
     }
 }
 
-/// Calls a program of the toolbox before the build proper.
-fn first_tool(plan: &mut EnvironmentPlan, name: &str, command: String) -> bool {
-    toolbox::add(plan, name);
-    let added = !plan.build.contains(&command);
-    if added {
-        // The toolchain comes before what is made for it.
-        let setup = plan
-            .build
-            .iter()
-            .take_while(|command| needs_no_sources(command));
-        let at = setup.count();
-        plan.build.insert(at, command);
+/// Brings the headers of the Node that is taken: where that comes from npm with the sources, behind the call.
+fn node_headers(plan: &mut EnvironmentPlan) -> bool {
+    toolbox::add(plan, toolbox::NODE_HEADERS);
+    let command = toolbox::call(toolbox::NODE_HEADERS);
+    let node = toolbox::call(toolbox::NODE_VERSION);
+    match plan.build.iter().rposition(|call| call.contains(&node)) {
+        None => push_new(&mut plan.setup, command),
+        Some(_) if plan.build.contains(&command) => false,
+        Some(at) => {
+            plan.build.insert(at + 1, command);
+            true
+        }
     }
-    added
 }
 
 /// Takes another Node, by the call that takes one already or by one more.
@@ -229,18 +243,18 @@ fn node(plan: &mut EnvironmentPlan, version: &str) -> bool {
     /// npm's major where the plan has the image's.
     const NPM: &str = "10";
     let call = toolbox::call(toolbox::NODE_VERSION);
-    let known = plan
-        .build
-        .iter_mut()
-        .find(|command| command.starts_with(&call));
+    let mut commands = plan.setup.iter_mut().chain(&mut plan.build);
+    let known = commands.find(|command| command.starts_with(&call));
     let npm = known
         .as_ref()
         .and_then(|command| command.rsplit(' ').next())
         .unwrap_or(NPM);
     let command = format!("{call} {version} {npm}");
-    let changed = match known {
-        Some(known) => std::mem::replace(known, command.clone()) != command,
-        None => first_tool(plan, toolbox::NODE_VERSION, command),
+    let changed = if let Some(known) = known {
+        std::mem::replace(known, command.clone()) != command
+    } else {
+        toolbox::add(plan, toolbox::NODE_VERSION);
+        push_new(&mut plan.setup, command)
     };
     if changed {
         plan.drift.push(format!(
@@ -350,18 +364,13 @@ fn without_npm_package(plan: &mut EnvironmentPlan, name: &str) -> bool {
     true
 }
 
-/// How a plan for Python calls the script that installs.
-const INSTALL: &str = "bash \"$ATLAS_ENV/toolbox/install-python\"";
-
-/// The day as of which the plan's own commands resolve Python's distributions.
-pub(super) fn resolved_as_of(plan: &EnvironmentPlan) -> Option<String> {
-    let found = plan.build.iter().find_map(|command| {
-        let (_, rest) = command.split_once(INSTALL)?;
-        let (_, day) = rest.split_once(" --day ")?;
-        day.split_whitespace().next()
-    })?;
-    let is_day = found.len() == 10 && found.chars().all(|c| c.is_ascii_digit() || c == '-');
-    is_day.then(|| found.to_owned())
+/// The day as of which a plan resolves Python's distributions, if it does so by a day.
+pub(super) fn python_day(plan: &EnvironmentPlan) -> Option<&Day> {
+    let installs = plan
+        .tools
+        .iter()
+        .any(|tool| tool == toolbox::INSTALL_PYTHON);
+    plan.as_of.as_ref().filter(|_| installs)
 }
 
 fn push_new(commands: &mut Vec<String>, command: String) -> bool {
@@ -406,6 +415,8 @@ mod tests {
                 "cd a && bash \"$ATLAS_ENV/toolbox/install-python\" --day 2020-02-03 --project . x"
                     .to_owned(),
             ],
+            as_of: Some("2020-02-03".parse().unwrap()),
+            tools: vec![toolbox::INSTALL_PYTHON.to_owned()],
             ..EnvironmentPlan::default()
         };
         assert!(Change::PythonPackage("PyYAML".to_owned()).apply(&mut plan));
@@ -537,10 +548,19 @@ mod tests {
     fn headers_are_of_the_node_that_is_brought_before() {
         let mut plan = EnvironmentPlan::default();
         let node = format!("{} 22 10", toolbox::call(toolbox::NODE_VERSION));
-        plan.build = vec![node.clone(), "npm ci".to_owned()];
-        assert!(Change::FirstTool(toolbox::NODE_HEADERS).apply(&mut plan));
+        plan.setup = vec![node.clone()];
+        plan.build = vec!["npm ci".to_owned()];
+        // Plans without `setup` bring Node with the sources.
+        let mut whole = EnvironmentPlan {
+            build: plan.paper_build(),
+            ..EnvironmentPlan::default()
+        };
+        assert!(Change::NodeHeaders.apply(&mut plan));
+        assert!(Change::NodeHeaders.apply(&mut whole));
         let headers = toolbox::call(toolbox::NODE_HEADERS);
-        assert_eq!(plan.build, [node, headers, "npm ci".to_owned()]);
+        assert_eq!(plan.setup, [node, headers]);
+        assert_eq!(plan.build, ["npm ci"]);
+        assert_eq!(whole.build, plan.paper_build());
         assert_eq!(plan.tools, [toolbox::NODE_HEADERS]);
     }
 
@@ -553,7 +573,8 @@ mod tests {
             Change::PythonPackage("PyYAML".to_owned()),
             Change::Variable("TZ".to_owned(), "UTC".to_owned()),
             Change::Flags("CXXFLAGS".to_owned(), "-std=gnu++17".to_owned()),
-            Change::FirstTool(toolbox::SUBMODULES),
+            Change::Submodules,
+            Change::NodeHeaders,
             Change::PhpunitSuites("Unit".to_owned()),
         ] {
             let mut plan = EnvironmentPlan {

@@ -1,8 +1,9 @@
 //! Python modules that are missing, and those that are too old for the interpreter.
 
-use super::change::resolved_as_of;
+use super::change::python_day;
 use super::tables::MODULES;
 use super::{Change, Repair, Symptom};
+use atlas_core::Day;
 use atlas_facts::{Family, package_file};
 use regex::Regex;
 use std::collections::BTreeMap;
@@ -76,7 +77,7 @@ pub(super) fn distributions_of_the_day(symptom: &Symptom<'_>) -> Vec<Repair> {
     // What the image has: another may have stood in for the plan's.
     static PLACE: LazyLock<Regex> =
         LazyLock::new(|| Regex::new(r"/python3\.(\d+)/site-packages/").expect("a literal pattern"));
-    let Some(known) = resolved_as_of(symptom.plan) else {
+    let Some(known) = python_day(symptom.plan) else {
         return Vec::new();
     };
     let mut frame = "";
@@ -89,12 +90,13 @@ pub(super) fn distributions_of_the_day(symptom: &Symptom<'_>) -> Vec<Repair> {
             let settled = SETTLED
                 .iter()
                 .find(|(minor, _)| found[1] == minor.to_string());
-            let later = settled.filter(|(_, day)| known.as_str() < *day);
-            let repair = |(_, day): &(u32, &'static str)| Repair {
+            let later = settled.and_then(|(_, day)| day.parse().ok());
+            let repair = |day: Day| Repair {
                 rule: "distributions older than this Python",
                 proof: symptom.proof(line),
                 change: Change::PythonDay(day),
             };
+            let later = later.filter(|day| known < day);
             return later.map(repair).into_iter().collect();
         }
     }
@@ -180,6 +182,8 @@ mod tests {
                 build: vec![format!(
                     "bash \"$ATLAS_ENV/toolbox/install-python\" --day {day} --project . pytest"
                 )],
+                as_of: Some(day.parse().unwrap()),
+                tools: vec![crate::toolbox::INSTALL_PYTHON.to_owned()],
                 ..atlas_core::EnvironmentPlan::default()
             };
             let found = super::distributions_of_the_day(&super::Symptom {

@@ -2,7 +2,7 @@
 
 use super::{Change, Repair, Symptom};
 use crate::languages::COMPILE_FIRST;
-use crate::toolbox::{MAVEN_FETCH, NODE_HEADERS, SUBMODULES, call};
+use crate::toolbox::{MAVEN_FETCH, call};
 use regex::Regex;
 use std::sync::LazyLock;
 
@@ -174,7 +174,7 @@ pub(super) fn submodules(symptom: &Symptom<'_>) -> Vec<Repair> {
         return Vec::new();
     }
     if_line(symptom, "missing submodule", &MISSING, |_| {
-        vec![Change::FirstTool(SUBMODULES)]
+        vec![Change::Submodules]
     })
 }
 
@@ -230,7 +230,7 @@ pub(super) fn node_headers(symptom: &Symptom<'_>) -> Vec<Repair> {
         return Vec::new();
     }
     if_line(symptom, "headers of Node", &FAILED, |_| {
-        vec![Change::FirstTool(NODE_HEADERS)]
+        vec![Change::NodeHeaders]
     })
 }
 
@@ -331,7 +331,7 @@ mod tests {
             ),
             (
                 "gyp ERR! stack FetchError: request to https://nodejs.org/download/release/v18.20.8/node-v18.20.8-headers.tar.gz failed, reason: getaddrinfo EAI_AGAIN nodejs.org",
-                Change::FirstTool(toolbox::NODE_HEADERS),
+                Change::NodeHeaders,
             ),
             (
                 "  = note: `#[deny(unexpected_cfgs)]` implied by `#[deny(warnings)]`",
@@ -437,7 +437,7 @@ mod tests {
                 ..EnvironmentPlan::default()
             };
             assert!(found[0].apply(&mut plan));
-            assert_eq!(plan.build[0], wanted);
+            assert_eq!(plan.paper_build()[0], wanted);
             assert!(!found[0].apply(&mut plan));
         }
     }

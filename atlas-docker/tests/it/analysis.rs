@@ -655,7 +655,7 @@ fn versions_of_an_earlier_environment_are_taken_again() {
     };
     let plan = plan(&repository, &options);
     assert_eq!(
-        plan.build[0],
+        plan.setup.last().unwrap(),
         r#"mkdir -p "$ATLAS_ENV" && printf '%s\n' attrs==25.3.0 'odd; rm -rf ~' > "$ATLAS_ENV/resolved.lock""#
     );
     assert!(plan.drift.is_empty(), "{:?}", plan.drift);

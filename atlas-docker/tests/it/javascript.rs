@@ -214,7 +214,9 @@ fn the_package_manager_has_the_repository_s_version() {
         );
         let plan = planned(&package, files);
         assert!(
-            plan.build.iter().any(|command| command.contains(expected)),
+            plan.paper_build()
+                .iter()
+                .any(|command| command.contains(expected)),
             "{expected}: {:?}",
             plan.build
         );
@@ -469,7 +471,7 @@ fn bun_is_taken_where_nothing_else_runs_in_the_folder() {
             .build
             .iter()
             .any(|line| line.contains("bun install --no-save"));
-        assert!(install && plan.build.iter().any(|line| line.ends_with(" bun@1.3.1")));
+        assert!(install && plan.setup.iter().any(|line| line.ends_with(" bun@1.3.1")));
     }
 }
 

@@ -58,9 +58,10 @@ async fn builds_once_and_notes_what_differs() {
         let builder = LocalBuilder::new(engine.clone());
         let repository = repository(folder.path());
         let mut plan = plan(&[
-            "echo building; echo warn >&2; cp go.mod \"$ATLAS_ENV/installed\"",
+            "test -e \"$ATLAS_ENV/ready\"; echo building; echo warn >&2; cp go.mod \"$ATLAS_ENV/installed\"",
             "test \"$FROM_PLAN\" = \"$ATLAS_ENV/bin\"",
         ]);
+        plan.setup = vec!["test ! -e go.mod; touch \"$ATLAS_ENV/ready\"".to_owned()];
         plan.pre_install = vec!["apt-get install -y libfoo".to_owned()];
         plan.prefetch = vec![
             "cp go.mod \"$ATLAS_CACHE/fetched\"; echo changed >src/old.txt".to_owned(),

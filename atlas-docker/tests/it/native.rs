@@ -44,7 +44,7 @@ impl Place {
         support::lay_tools(&plan, &folder.path().join("env"));
         let place = Self { folder, plan };
         place.run("git init -q . && git add -A");
-        for command in &place.plan.build {
+        for command in &place.plan.paper_build() {
             place.run(command);
         }
         Some(place)

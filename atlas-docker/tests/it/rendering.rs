@@ -60,6 +60,34 @@ fn no_command_can_begin_an_instruction() {
     }
 }
 
+/// What commits of a month share of the Dockerfile ends where the sources are added.
+#[test]
+fn commits_of_a_month_share_setup_and_dependencies() {
+    let rendered = |day: &str, is_known: bool| {
+        let mut plan = plan();
+        plan.setup.push("bring-a-tool".to_owned());
+        plan.build.push(format!(
+            "install --day {day} -- nightly-2024-03-05 --note 'it is {day}'"
+        ));
+        plan.as_of = is_known.then(|| day.parse().unwrap());
+        let dockerfile = render(&plan).unwrap();
+        let (shared, own) = dockerfile.split_once("ADD ").unwrap();
+        assert!(own.contains(&format!("RUN install --day {day} ")), "{own}");
+        shared.to_owned()
+    };
+    let shared = rendered("2025-06-17", true);
+    assert_eq!(shared, rendered("2025-06-30", true));
+    assert_ne!(shared, rendered("2025-07-01", true));
+    let tool = shared.find("RUN bring-a-tool\n").unwrap();
+    assert!(tool < shared.find("COPY --chown=1000:1000 manifests/").unwrap());
+    assert!(
+        shared.contains("--day 2025-06-01 -- nightly-2024-03-05"),
+        "{shared}"
+    );
+    // Plans of other writers do not say which of the words is the day.
+    assert_ne!(rendered("2025-06-17", false), rendered("2025-06-30", false));
+}
+
 #[test]
 fn only_the_variables_of_a_plan_are_expanded() {
     let mut plan = plan();

@@ -43,7 +43,7 @@ impl Builder for InPlace {
         _dockerfile: &str,
     ) -> Result<BuildOutcome, Error> {
         cx.check("build")?;
-        for command in &plan.build {
+        for command in &plan.paper_build() {
             let done = bash(command, &repository.checkout);
             if !done.status.success() {
                 return Ok(BuildOutcome::Failed(BuildFailure {

@@ -356,6 +356,9 @@ pub(crate) fn plan(report: &PlanReport) -> String {
         for command in &plan.pre_install {
             let _ = writeln!(text, "as root     {}", one_line(command));
         }
+        for command in &plan.setup {
+            let _ = writeln!(text, "set up      {}", one_line(command));
+        }
         for command in &plan.build {
             let _ = writeln!(text, "build       {}", one_line(command));
         }

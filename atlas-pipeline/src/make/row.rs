@@ -49,7 +49,7 @@ pub(super) fn row(
     let mut config = json!({
         "docker_specs": plan.docker_specs,
         "pre_install": plan.pre_install,
-        "build": plan.build,
+        "build": plan.paper_build(),
         "test_cmd": plan.test_cmd,
         "log_parser_name": plan.log_parser_name,
     });

@@ -275,18 +275,14 @@ impl<'a> Work<'a> {
     }
 
     async fn run(&mut self, repository: &Repository) -> Result<Option<BuildFailure>, Error> {
-        self.prepare(repository).await?;
-        let failure = |command: &str, ran: Ran| BuildFailure {
-            step: command.to_owned(),
-            exit_code: ran.code,
-            stderr: ran.stderr,
-            stdout: ran.stdout,
-        };
-        for command in self.plan.build.clone() {
-            let ran = self.step(&command, None).await?;
-            if ran.code != Some(0) {
-                return Ok(Some(failure(&command, ran)));
-            }
+        self.prepare().await?;
+        if let Some(failure) = self.commands(self.plan.setup.clone()).await? {
+            return Ok(Some(failure));
+        }
+        self.cancellable(files::copy_tree(&repository.checkout, &self.real.repo))
+            .await?;
+        if let Some(failure) = self.commands(self.plan.build.clone()).await? {
+            return Ok(Some(failure));
         }
         self.prefetch(repository).await?;
         let build = self.store.folder.join("build");
@@ -294,7 +290,24 @@ impl<'a> Work<'a> {
         Ok(None)
     }
 
-    async fn prepare(&mut self, repository: &Repository) -> Result<(), Error> {
+    /// Runs commands up to the first that fails.
+    async fn commands(&mut self, commands: Vec<String>) -> Result<Option<BuildFailure>, Error> {
+        for command in commands {
+            let ran = self.step(&command, None).await?;
+            if ran.code != Some(0) {
+                return Ok(Some(BuildFailure {
+                    step: command,
+                    exit_code: ran.code,
+                    stderr: ran.stderr,
+                    stdout: ran.stdout,
+                }));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Makes the folders, with all but the sources in them.
+    async fn prepare(&mut self) -> Result<(), Error> {
         // What a killed build left may be half of anything.
         let folder = self.store.folder.clone();
         blocking("clean up", move || files::remove_tree(&folder)).await?;
@@ -335,8 +348,7 @@ impl<'a> Work<'a> {
                 system.join("; ")
             ));
         }
-        self.cancellable(files::copy_tree(&repository.checkout, &self.real.repo))
-            .await
+        Ok(())
     }
 
     /// Adds what only the pull request's manifests name.

@@ -328,7 +328,8 @@ fn without_modules(facts: &Facts<'_>, legacy: &Legacy, tags: &str, plan: &mut En
         );
         return;
     }
-    let day = facts.frozen().map(|day| format!(" {day}"));
+    plan.as_of = facts.frozen();
+    let day = plan.as_of.as_ref().map(|day| format!(" {day}"));
     toolbox::add(plan, GO_INIT);
     plan.build.push(format!(
         "{} {}{}",

@@ -2,9 +2,9 @@
 
 use super::bun;
 use super::command::major;
+use super::node;
 use super::package::{Package, Workspace, join};
 use crate::analysis::Facts;
-use crate::languages::INSTALL_TOOL;
 use crate::render::shell_quote;
 use crate::toolbox::{self, HEAD_LOCK, NPM_ANYHOW, OWN_RELEASE, call};
 use crate::versions;
@@ -296,8 +296,7 @@ impl Manager {
     ) {
         let folder = &workspace.main().folder;
         if let Some(tool) = &self.tool {
-            plan.build
-                .push(format!("{INSTALL_TOOL}{}", shell_quote(tool)));
+            node::install(tool, plan);
         }
         if self.lock.is_none()
             && workspace.dependencies().is_empty()
@@ -317,7 +316,6 @@ impl Manager {
             ""
         };
         let date = versions::day(facts.date);
-        let dated = !date.starts_with("9999");
         let age = format!("$(( ($(date +%s) - $(date -d {date} +%s)) / 60 ))");
         // Lockfiles of npm 6 were written when peer conflicts were warnings.
         let peers = if self.format == Some(1) {
@@ -331,11 +329,8 @@ impl Manager {
                 format!("{} ci", call(NPM_ANYHOW)),
             ),
             (Kind::Npm, None) => {
-                let before = if dated {
-                    format!(" --before={date}")
-                } else {
-                    String::new()
-                };
+                let before = facts.day().map(|day| format!(" --before={day}"));
+                let before = before.unwrap_or_default();
                 (
                     format!("{INSTALL}{before}{quiet}"),
                     format!("{} install{before}", call(NPM_ANYHOW)),
@@ -427,9 +422,11 @@ impl Manager {
             if let Some(call) = without_own_releases(workspace, plan) {
                 plan.build.push(in_folder(folder, &call));
             }
-            plan.drift.push(match self.kind {
-                Kind::Yarn | Kind::Bun => "no lockfile, and this package manager knows no dates: dependencies resolve as of the build".to_owned(),
-                _ => format!("no lockfile: dependencies resolve as of {date}, or as of the build where the registry or the package manager knows no dates"),
+            plan.drift.push(if matches!(self.kind, Kind::Yarn | Kind::Bun) {
+                "no lockfile, and this package manager knows no dates: dependencies resolve as of the build".to_owned()
+            } else {
+                plan.as_of = facts.day();
+                format!("no lockfile: dependencies resolve as of {date}, or as of the build where the registry or the package manager knows no dates")
             });
         }
         plan.prove("build", self.evidence.clone());

@@ -13,7 +13,7 @@ mod script;
 mod shell;
 mod suites;
 
-use super::{INSTALL_TOOL, Language, env};
+use super::{Language, env};
 use crate::analysis::{Facts, LEFT_OUT, Presence, Project, Verdict, only_projects};
 use crate::render::shell_quote;
 use crate::system;
@@ -189,8 +189,7 @@ pub(super) fn analyse(facts: &Facts<'_>) -> Result<EnvironmentPlan, Verdict> {
     let runs_bun = |suite: &Suite| suite.runner == Runner::Bun;
     if !manager.is_bun() && found.suites.iter().any(runs_bun) {
         let tool = bun::tool(facts, workspace.main());
-        plan.build
-            .push(format!("{INSTALL_TOOL}{}", shell_quote(&tool)));
+        node::install(&tool, &mut plan);
     }
     manager.install(facts, &workspace, &tested, &mut plan);
     prepare::fetch_browsers(&workspace, &found.suites, &mut plan);

@@ -2,6 +2,7 @@
 
 use super::package::{Package, join};
 use crate::analysis::Facts;
+use crate::render::shell_quote;
 use crate::toolbox::{self, NODE_VERSION};
 use crate::versions::{self, Version};
 use atlas_core::{EnvironmentPlan, Evidence};
@@ -175,8 +176,16 @@ pub(super) fn npm(node: u32) -> u32 {
 /// lockfile.
 pub(super) fn ensure(node: u32, npm: u32, plan: &mut EnvironmentPlan) {
     toolbox::add(plan, NODE_VERSION);
-    plan.build
+    plan.setup
         .push(format!("{} {node} {npm}", toolbox::call(NODE_VERSION)));
+}
+
+/// Installs a program of npm's beside the repository: its name, with a version behind `@`.
+pub(super) fn install(program: &str, plan: &mut EnvironmentPlan) {
+    plan.setup.push(format!(
+        "npm install --prefix \"$ATLAS_ENV/tools\" --no-package-lock --no-audit --no-fund {}",
+        shell_quote(program)
+    ));
 }
 
 #[cfg(test)]

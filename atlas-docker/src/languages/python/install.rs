@@ -44,8 +44,7 @@ pub(super) fn plan(
             Some(Evidence::at(file, line, text))
         });
     toolbox::add(plan, PYTHON_VENV);
-    plan.build.push(call(PYTHON_VENV));
-    let begun = plan.build.len();
+    plan.setup.push(call(PYTHON_VENV));
     let mut constraint = String::new();
     if let Some((file, pins)) = locked(facts.tree, manifests) {
         let words: Vec<String> = pins.iter().map(|pin| shell_quote(pin)).collect();
@@ -81,8 +80,8 @@ pub(super) fn plan(
     if !words.is_empty() || manifests.installable.is_some() {
         toolbox::add(plan, INSTALL_PYTHON);
         toolbox::add(plan, PYTHON_UV);
-        // Below the manifests, so that all commits share it.
-        plan.build.insert(begun, call(PYTHON_UV));
+        plan.setup.push(call(PYTHON_UV));
+        plan.as_of = facts.frozen();
         let mut command = format!("{}{}{constraint}", call(INSTALL_PYTHON), day(facts));
         if manifests.installable.is_some() {
             command.push_str(" --project .");
@@ -108,7 +107,7 @@ pub(super) fn plan(
         }
         plan.build.push(command);
         if constraint.is_empty() {
-            plan.drift.push(match facts.frozen() {
+            plan.drift.push(match &plan.as_of {
                 Some(day) => format!(
                     "no lockfile: dependencies are resolved as of {day} or the first day of its month, \
                      but for what stands on no index"

@@ -170,6 +170,7 @@ fn resolve(facts: &Facts<'_>, own: &str, plan: &mut EnvironmentPlan) -> String {
         );
         return fetch;
     };
+    plan.as_of = Some(day.clone());
     plan.drift.push(format!(
         "no Cargo.lock: dependencies are resolved as of {day}, but for what has no date of publication: git repositories, other registries"
     ));
