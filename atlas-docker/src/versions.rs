@@ -1,5 +1,6 @@
 //! When toolchains were released, so that a plan takes none that is younger than its commit.
 
+use crate::analysis::Facts;
 use atlas_core::{EnvironmentPlan, Evidence};
 use std::cmp::Ordering;
 use std::fmt;
@@ -190,16 +191,46 @@ pub(crate) fn is_released(
     }
 }
 
-/// What the first of the candidates says. All of them are proofs of the plan; those that say another version, as
-/// `same` tells, are overruled.
-pub(crate) fn first<V: Copy>(
+/// What CI's tests run, as `read` understands each value that these keys have, with the line that says so.
+pub(crate) fn in_ci<V>(
+    facts: &Facts<'_>,
+    name: &str,
+    keys: &[(&str, &str)],
+    read: impl Fn(&str) -> Option<V>,
+) -> impl Iterator<Item = (V, Evidence)> {
+    facts
+        .ci
+        .versions(keys)
+        .into_iter()
+        .filter_map(move |value| {
+            let text = format!("CI runs {name} {}", value.text);
+            let version = read(&value.text)?;
+            Some((version, Evidence::at(value.file, value.line, text)))
+        })
+}
+
+/// What the first of the candidates says; there is one.
+pub(crate) fn first<V: Clone>(
     candidates: Vec<(V, Evidence)>,
     same: impl Fn(&V, &V) -> bool,
     plan: &mut EnvironmentPlan,
 ) -> V {
-    let chosen = candidates[0].0;
+    let first = candidates[0].0.clone();
+    choose(candidates, |_| true, same, plan).unwrap_or(first)
+}
+
+/// What the first of the candidates says that fits. All of them are proofs of the plan; those that say another version,
+/// as `same` tells, are overruled.
+pub(crate) fn choose<V: Clone>(
+    candidates: Vec<(V, Evidence)>,
+    fits: impl Fn(&V) -> bool,
+    same: impl Fn(&V, &V) -> bool,
+    plan: &mut EnvironmentPlan,
+) -> Option<V> {
+    let fitting = candidates.iter().find(|(version, _)| fits(version));
+    let chosen = fitting.map(|(version, _)| version.clone());
     for (version, mut evidence) in candidates {
-        if !same(&version, &chosen) {
+        if !chosen.as_ref().is_some_and(|chosen| same(&version, chosen)) {
             evidence.text = format!("overruled: {}", evidence.text);
         }
         plan.prove("docker_specs", evidence);

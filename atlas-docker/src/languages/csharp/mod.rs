@@ -144,31 +144,20 @@ fn sdk(facts: &Facts<'_>, projects: &[Project], plan: &mut EnvironmentPlan) -> V
         })
         .max();
     let least = target.map_or(Version::new(0, 0), |framework| framework.version);
-    let mut candidates: Vec<(Version, String, Evidence)> = Vec::new();
+    let tagged = |(version, why): (Version, Evidence)| ((version, version.to_string()), why);
+    let mut candidates: Vec<((Version, String), Evidence)> = Vec::new();
     candidates.extend(pinned(facts.tree));
-    let in_ci = facts.ci.versions(&[
+    let keys = [
         ("actions/setup-dotnet", "dotnet-version"),
         ("travis", "dotnet"),
         ("toolchain", "dotnet"),
         ("image", "dotnet"),
-    ]);
-    let best = in_ci
-        .into_iter()
-        .filter_map(|value| {
-            let version = Version::parse(&value.text)?;
-            let at = Evidence::at(
-                value.file,
-                value.line,
-                format!("CI runs .NET {}", value.text),
-            );
-            versions::is_released(versions::DOTNET, version, facts.date).then_some((version, at))
-        })
+    ];
+    let best = versions::in_ci(facts, ".NET", &keys, Version::parse)
+        .filter(|(version, _)| versions::is_released(versions::DOTNET, *version, facts.date))
         .max_by_key(|(version, _)| *version);
-    candidates.extend(best.map(|(version, why)| (version, version.to_string(), why)));
-    candidates.extend(target.map(|framework| {
-        let version = framework.version;
-        (version, version.to_string(), framework.why.clone())
-    }));
+    candidates.extend(best.map(tagged));
+    candidates.extend(target.map(|framework| tagged((framework.version, framework.why.clone()))));
     if candidates.is_empty() {
         let newest = versions::released(versions::DOTNET, facts.date)
             .next_back()
@@ -177,19 +166,11 @@ fn sdk(facts: &Facts<'_>, projects: &[Project], plan: &mut EnvironmentPlan) -> V
             "nothing names an SDK: the newest at {}",
             versions::day(facts.date)
         );
-        candidates.push((newest, newest.to_string(), Evidence::of("calendar", text)));
+        candidates.push(tagged((newest, Evidence::of("calendar", text))));
     }
-    let chosen = candidates
-        .iter()
-        .position(|(version, _, _)| *version >= least)
-        .unwrap_or(0);
-    let (version, tag, _) = candidates[chosen].clone();
-    for (at, (other, _, mut evidence)) in candidates.into_iter().enumerate() {
-        if at != chosen && other != version {
-            evidence.text = format!("overruled: {}", evidence.text);
-        }
-        plan.prove("docker_specs", evidence);
-    }
+    let fits = |(version, _): &(Version, String)| *version >= least;
+    let (version, tag) = versions::choose(candidates, fits, |one, other| one.0 == other.0, plan)
+        .unwrap_or_else(|| (least, least.to_string()));
     plan.base_image = format!("mcr.microsoft.com/dotnet/sdk:{tag}");
     plan.docker_specs
         .insert("dotnet_version".to_owned(), tag.into());
@@ -198,7 +179,7 @@ fn sdk(facts: &Facts<'_>, projects: &[Project], plan: &mut EnvironmentPlan) -> V
 
 /// The SDK of `global.json`: the very one, unless the file lets later feature bands stand in for it,
 /// as images of a line have the latest of them.
-fn pinned(tree: &Tree) -> Option<(Version, String, Evidence)> {
+fn pinned(tree: &Tree) -> Option<((Version, String), Evidence)> {
     let file = "global.json";
     let root: Value = serde_json::from_str(&tree.text(file)?).ok()?;
     let sdk = root.get("sdk")?;
@@ -221,7 +202,7 @@ fn pinned(tree: &Tree) -> Option<(Version, String, Evidence)> {
         "sdk {text}, rollForward {}",
         forward.unwrap_or("latestPatch")
     );
-    Some((version, tag, Evidence::at(file, at, text)))
+    Some(((version, tag), Evidence::at(file, at, text)))
 }
 
 /// Project by project, each for one framework: one that does not compile leaves the others running,

@@ -384,20 +384,16 @@ fn version(facts: &Facts<'_>, modules: &[Module], plan: &mut EnvironmentPlan) {
             candidates.push((version, Evidence::at(file, line, text)));
         }
     }
-    let in_ci = facts.ci.versions(&[("toolchain", "go"), ("image", "go")]);
     let newest = versions::released(versions::GO, facts.date)
         .next_back()
         .unwrap_or(Version::new(1, 11));
+    let keys = [("toolchain", "go"), ("image", "go")];
+    let in_ci = versions::in_ci(facts, "Go", &keys, |text| match text {
+        "stable" | "oldstable" | "^1" | "1.x" | "1" => Some(newest),
+        text => Version::parse(text),
+    });
     let best = in_ci
-        .into_iter()
-        .filter_map(|value| {
-            let version = match value.text.as_str() {
-                "stable" | "oldstable" | "^1" | "1.x" | "1" => newest,
-                text => Version::parse(text)?,
-            };
-            let at = Evidence::at(value.file, value.line, format!("CI runs Go {}", value.text));
-            versions::is_released(versions::GO, version, facts.date).then_some((version, at))
-        })
+        .filter(|(version, _)| versions::is_released(versions::GO, *version, facts.date))
         .max_by_key(|(version, _)| *version);
     // A matrix that ended before the module's own level is out of use.
     let level = facts

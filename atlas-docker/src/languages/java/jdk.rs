@@ -86,16 +86,7 @@ pub(super) fn choose(facts: &Facts<'_>, needs: &Needs, plan: &mut EnvironmentPla
     let mut candidates = pin_files(facts.tree);
     candidates.extend(needs.pins.iter().cloned());
     candidates.extend(in_ci(facts, needs));
-    let chosen = candidates
-        .iter()
-        .map(|(jdk, _)| *jdk)
-        .find(|jdk| needs.fits(*jdk));
-    for (jdk, mut evidence) in candidates {
-        if chosen != Some(jdk) {
-            evidence.text = format!("overruled: {}", evidence.text);
-        }
-        plan.prove("docker_specs", evidence);
-    }
+    let chosen = versions::choose(candidates, |jdk| needs.fits(*jdk), PartialEq::eq, plan);
     for (_, evidence) in [&needs.least, &needs.levels, &needs.most]
         .into_iter()
         .flatten()
@@ -190,23 +181,16 @@ fn pin_files(tree: &Tree) -> Vec<(u32, Evidence)> {
 
 /// The newest long-term JDK of CI's tests that fits, or the newest one.
 fn in_ci(facts: &Facts<'_>, needs: &Needs) -> Option<(u32, Evidence)> {
-    let named = facts.ci.versions(&[
+    let keys = [
         ("actions/setup-java", "java-version"),
         ("travis", "jdk"),
         ("toolchain", "java"),
         ("image", "java"),
-    ]);
-    let mut found: Vec<(u32, Evidence)> = named
-        .into_iter()
-        .filter_map(|value| {
-            let jdk = number(&value.text)?;
-            let released = versions::is_released(versions::JAVA, Version::new(jdk, 0), facts.date);
-            let text = format!("CI runs JDK {}", value.text);
-            released.then(|| (jdk, Evidence::at(value.file, value.line, text)))
-        })
-        .collect();
-    found.sort_by_key(|(jdk, _)| (needs.fits(*jdk), LONG_TERM.contains(jdk), *jdk));
-    found.pop()
+    ];
+    let is_out = |jdk| versions::is_released(versions::JAVA, Version::new(jdk, 0), facts.date);
+    versions::in_ci(facts, "JDK", &keys, number)
+        .filter(|(jdk, _)| is_out(*jdk))
+        .max_by_key(|(jdk, _)| (needs.fits(*jdk), LONG_TERM.contains(jdk), *jdk))
 }
 
 #[cfg(test)]

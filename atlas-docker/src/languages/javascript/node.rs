@@ -105,30 +105,18 @@ pub(super) fn version(facts: &Facts<'_>, package: &Package, plan: &mut Environme
             Evidence::at(file, line, format!("volta: node {text}")),
         ));
     }
-    let in_ci: Vec<_> = facts
-        .ci
-        .versions(&[
-            ("actions/setup-node", "node-version"),
-            ("volta-cli/action", "node-version"),
-            ("travis", "node_js"),
-            ("toolchain", "node"),
-            ("image", "node"),
-        ])
-        .into_iter()
-        .filter_map(|value| {
-            let version = read(&value.text, facts.date)?;
-            let text = format!("CI runs Node {}", value.text);
-            let line = Version::new(version.major, 0);
-            versions::is_released(versions::NODE, line, facts.date)
-                .then(|| (version, Evidence::at(value.file, value.line, text)))
-        })
-        .collect();
-    let best = in_ci
-        .iter()
-        .filter(|(version, _)| even(version))
-        .max_by_key(|(version, _)| version.major)
-        .or_else(|| in_ci.iter().max_by_key(|(version, _)| version.major));
-    candidates.extend(best.cloned());
+    let keys = [
+        ("actions/setup-node", "node-version"),
+        ("volta-cli/action", "node-version"),
+        ("travis", "node_js"),
+        ("toolchain", "node"),
+        ("image", "node"),
+    ];
+    let is_out = |major| versions::is_released(versions::NODE, Version::new(major, 0), facts.date);
+    let best = versions::in_ci(facts, "Node", &keys, |text| read(text, facts.date))
+        .filter(|(version, _)| is_out(version.major))
+        .max_by_key(|(version, _)| (even(version), version.major));
+    candidates.extend(best);
     if let Some(range) = package.in_table("engines", "node") {
         let fits = versions::released(versions::NODE, facts.date)
             .filter(even)

@@ -78,27 +78,23 @@ pub(super) fn choose(
     let fits = |version: Version| ranges.iter().all(|(_, range)| allows(range, version));
     let released: Vec<Version> = versions::released(PHP, facts.date).collect();
     let newest = released.last().copied().unwrap_or(Version::new(5, 3));
-    let in_ci = facts
-        .ci
-        .versions(&[
-            ("shivammathur/setup-php", "php-version"),
-            ("travis", "php"),
-            ("toolchain", "php"),
-            ("image", "php"),
-        ])
-        .into_iter()
-        .filter_map(|value| {
-            let version = match value.text.trim_matches(['"', '\'']) {
-                "latest" | "8" if newest.major == 8 => newest,
-                text => loose(text)?,
-            };
-            let text = format!("CI runs PHP {}", value.text);
-            let at = Evidence::at(value.file, value.line, text);
-            let usable = versions::is_released(PHP, version, facts.date) && fits(version);
-            usable.then_some((version, at))
-        })
+    let keys = [
+        ("shivammathur/setup-php", "php-version"),
+        ("travis", "php"),
+        ("toolchain", "php"),
+        ("image", "php"),
+    ];
+    let in_ci = versions::in_ci(facts, "PHP", &keys, |text| {
+        match text.trim_matches(['"', '\'']) {
+            "latest" | "8" if newest.major == 8 => Some(newest),
+            text => loose(text),
+        }
+    });
+    let usable = |version| versions::is_released(PHP, version, facts.date) && fits(version);
+    let best = in_ci
+        .filter(|(version, _)| usable(*version))
         .max_by_key(|(version, _)| *version);
-    candidates.extend(in_ci);
+    candidates.extend(best);
     // Of PHPUnit's majors that can be meant, the newest bounds PHP from above.
     let named = composer.constraint("phpunit/phpunit");
     let range = named.or_else(|| old_names.then(|| "<6".to_owned()));

@@ -184,32 +184,23 @@ fn version(facts: &Facts<'_>, manifests: &Manifests, plan: &mut EnvironmentPlan)
             candidates.push((version, Evidence::at(file, line, text)));
         }
     }
-    let best = facts
-        .ci
-        .versions(&[
-            ("actions/setup-python", "python-version"),
-            ("astral-sh/setup-uv", "python-version"),
-            ("travis", "python"),
-            ("toolchain", "python"),
-            ("image", "python"),
-        ])
-        .into_iter()
-        .filter_map(|value| {
-            let parsed = Version::parse(&value.text)?;
-            let exact = parsed.minor > 0;
-            let version = if exact { parsed } else { newest };
-            let at = Evidence::at(
-                value.file,
-                value.line,
-                format!("CI runs Python {}", value.text),
-            );
-            versions::is_released(versions::PYTHON, version, facts.date)
-                .then_some((exact, version, at))
-        })
-        // `3.x` counts only where nothing more exact stands.
-        .max_by_key(|(exact, version, _)| (*exact, *version))
-        .map(|(_, version, at)| (version, at));
-    candidates.extend(best);
+    let keys = [
+        ("actions/setup-python", "python-version"),
+        ("astral-sh/setup-uv", "python-version"),
+        ("travis", "python"),
+        ("toolchain", "python"),
+        ("image", "python"),
+    ];
+    let in_ci = versions::in_ci(facts, "Python", &keys, |text| {
+        let version = Version::parse(text)?;
+        let exact = version.minor > 0;
+        Some((exact, if exact { version } else { newest }))
+    });
+    // `3.x` counts only where nothing more exact stands.
+    let best = in_ci
+        .filter(|((_, version), _)| versions::is_released(versions::PYTHON, *version, facts.date))
+        .max_by_key(|(version, _)| *version);
+    candidates.extend(best.map(|((_, version), at)| (version, at)));
 
     let seasoned: Vec<Version> =
         versions::released(versions::PYTHON, &half_a_year_before(facts.date))

@@ -94,22 +94,17 @@ pub(super) fn choose(facts: &Facts<'_>, manifests: &Manifests, plan: &mut Enviro
     let fits = |version: Version| ranges.iter().all(|(range, _)| allows(range, version));
     let released: Vec<Version> = versions::released(RUBY, facts.date).collect();
     let newest = released.last().copied().unwrap_or(Version::new(2, 0));
-    let in_ci = facts
-        .ci
-        .versions(CI_KEYS)
-        .into_iter()
-        .filter_map(|value| {
-            let version = match value.text.trim_matches(['"', '\'']) {
-                "ruby" => newest,
-                text => loose(text.strip_prefix("ruby-").unwrap_or(text))?,
-            };
-            let text = format!("CI runs Ruby {}", value.text);
-            let at = Evidence::at(value.file, value.line, text);
-            let usable = versions::is_released(RUBY, version, facts.date) && fits(version);
-            usable.then_some((version, at))
-        })
+    let in_ci = versions::in_ci(facts, "Ruby", CI_KEYS, |text| {
+        match text.trim_matches(['"', '\'']) {
+            "ruby" => Some(newest),
+            text => loose(text.strip_prefix("ruby-").unwrap_or(text)),
+        }
+    });
+    let usable = |version| versions::is_released(RUBY, version, facts.date) && fits(version);
+    let best = in_ci
+        .filter(|(version, _)| usable(*version))
         .max_by_key(|(version, _)| *version);
-    candidates.extend(in_ci);
+    candidates.extend(best);
     let best = released.iter().rev().find(|version| fits(**version));
     if let Some((range, at)) = ranges.first() {
         let version = best.copied().unwrap_or(newest);
