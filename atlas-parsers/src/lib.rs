@@ -41,6 +41,7 @@ mod rust;
 mod script;
 mod shell;
 mod synth;
+mod tally;
 pub mod text;
 mod texts;
 mod xml;

@@ -1,5 +1,6 @@
 //! What the runs in one log come to.
 
+use crate::tally::{Put, Tally};
 use atlas_core::{ParsedLog, ParsedLogBuilder, RunOutcome};
 
 /// How the runs of a log ended, and whether their results agree with their totals.
@@ -45,6 +46,28 @@ impl Runs {
         if let Some(agrees) = agrees.into() {
             self.consistent = Some(agrees && self.consistent.unwrap_or(true));
         }
+    }
+
+    /// Records a run, which ended as its counts say, or not at all. `agrees` is whether its results
+    /// do with them.
+    pub(crate) fn close(
+        &mut self,
+        run: Tally,
+        agrees: impl Into<Option<bool>>,
+        log: &mut ParsedLogBuilder,
+        put: Put,
+    ) {
+        let outcome = match run.end {
+            None if run.is_empty() && !run.begun => return,
+            None => RunOutcome::Truncated,
+            Some(end) if end.total == Some(0) => RunOutcome::NothingRan,
+            Some(_) => RunOutcome::Completed,
+        };
+        self.first_cut(outcome);
+        if run.end.is_some() {
+            self.agree(agrees);
+        }
+        run.put_into(log, put);
     }
 
     /// The log of these runs; where there was none, what was to run was built, or not. It is

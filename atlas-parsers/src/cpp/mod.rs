@@ -19,7 +19,6 @@ pub(crate) mod meson;
 mod nest;
 mod reports;
 mod subunit;
-mod tally;
 mod text;
 pub(crate) mod unity;
 

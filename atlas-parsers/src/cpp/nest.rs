@@ -1,6 +1,6 @@
 //! Tests that are announced before they have a result.
 
-use crate::cpp::tally::Tally;
+use crate::tally::Tally;
 use atlas_core::TestStatus;
 
 /// The test that runs, and what seems to run inside it.

@@ -10,9 +10,9 @@ mod xml;
 
 use crate::cpp::build::number;
 use crate::cpp::subunit::Subunit;
-use crate::cpp::tally::Tally;
 use crate::nested::Nested;
 use crate::runner::{About, Look, Mark, Place, Shipped, by_line};
+use crate::tally::Tally;
 use crate::text::clean;
 use atlas_core::{LineState, ParsedLog, ParsedLogBuilder, RunOutcome, TestStatus};
 use line::{Line, Summary};

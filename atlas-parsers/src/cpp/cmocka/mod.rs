@@ -8,9 +8,9 @@ mod xml;
 
 use crate::cpp::build::number;
 use crate::cpp::subunit::Subunit;
-use crate::cpp::tally::Tally;
 use crate::edges::behind_any;
 use crate::runner::{About, Look, Mark, Place, Shipped, by_line};
+use crate::tally::Tally;
 use crate::text::clean;
 use atlas_core::{
     Evidence, LineState, LostReason, ParsedLog, ParsedLogBuilder, RunOutcome, TestStatus,

@@ -5,11 +5,12 @@
 //! the last end are believed when there are as many as that says.
 
 use crate::cpp::build::number;
-use crate::cpp::tally::Tally;
 use crate::edges::is_number;
 use crate::runner::{About, Look, Mark, Place, Shipped, by_line};
+use crate::runs::Runs;
+use crate::tally::{Tally, in_module};
 use crate::text::clean;
-use atlas_core::{LineState, ParsedLog, ParsedLogBuilder, RunOutcome, TestStatus, Totals};
+use atlas_core::{LineState, ParsedLog, ParsedLogBuilder, TestStatus, Totals};
 use std::collections::BTreeMap;
 
 /// Unity.
@@ -50,9 +51,7 @@ struct State {
     log: ParsedLogBuilder,
     /// By the number that `ctest -V` puts in front; one without.
     programs: BTreeMap<Option<u64>, Tally>,
-    /// The programs that have ended.
-    tally: Tally,
-    disagrees: bool,
+    runs: Runs,
 }
 
 impl LineState for State {
@@ -70,29 +69,20 @@ impl LineState for State {
         } else if let Some(totals) = summary(line) {
             let mut program = self.programs.remove(&test).unwrap_or_default();
             program.add_totals(totals);
-            self.disagrees |= !program.agrees();
-            self.tally.append(program);
+            let agrees = program.agrees(&totals);
+            self.runs.close(program, agrees, &mut self.log, in_module);
         }
     }
 
     fn finish(mut self) -> ParsedLog {
-        let ended = self.tally.has_total();
         let unended = !self.programs.is_empty();
         for program in self.programs.into_values() {
-            self.tally.append(program);
+            self.runs.close(program, None, &mut self.log, in_module);
         }
-        let outcome = if unended {
-            RunOutcome::Truncated
-        } else if ended {
-            RunOutcome::Completed
-        } else {
-            RunOutcome::NothingRan
-        };
-        self.tally.record(&mut self.log);
-        if ended {
-            self.log.set_consistent(!self.disagrees && !unended);
+        if unended {
+            self.runs.consistent = self.runs.consistent.map(|_| false);
         }
-        self.log.finish(outcome)
+        self.runs.finish(self.log, false)
     }
 }
 
@@ -144,6 +134,7 @@ fn summary(line: &[u8]) -> Option<Totals> {
 mod tests {
     use super::*;
     use atlas_core::LogParserExt;
+    use atlas_core::RunOutcome;
 
     #[test]
     fn programs_below_ctest_are_told_apart_by_their_number() {

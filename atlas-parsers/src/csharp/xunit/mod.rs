@@ -5,9 +5,11 @@
 //! verbose reporter (`[PASS]`), or with `-verbose`, which names each test as it starts and ends.
 
 use crate::runner::{About, Look, Mark, Place, Shipped, by_line};
+use crate::runs::Runs;
+use crate::tally::{Tally, in_module};
 use crate::text::{clean, lossy};
-use atlas_core::{LineState, ParsedLog, ParsedLogBuilder, RunOutcome, TestStatus, Totals};
-use std::collections::BTreeMap;
+use atlas_core::{LineState, ParsedLog, ParsedLogBuilder, TestStatus, Totals};
+use std::collections::BTreeSet;
 
 /// The parser.
 pub(crate) static XUNIT: Shipped = Shipped::new(
@@ -83,20 +85,16 @@ fn totals(line: &[u8]) -> Option<(String, Totals, u64)> {
 
 #[derive(Clone, Default)]
 struct State {
-    line: u64,
-    builder: Option<ParsedLogBuilder>,
+    log: ParsedLogBuilder,
+    run: Tally,
+    runs: Runs,
     /// Assemblies that run.
     open: Vec<String>,
-    began: bool,
     /// Started and not ended, with `-verbose`.
-    running: BTreeMap<String, u64>,
+    running: BTreeSet<String>,
     /// The summary is being printed.
     summary: bool,
-    ended: bool,
     errors: u64,
-    failed: u64,
-    skipped: u64,
-    passed: u64,
     verbose: bool,
 }
 
@@ -124,49 +122,29 @@ impl State {
             "PASS" => TestStatus::Passed,
             "STARTING" => {
                 self.verbose = true;
-                *self.running.entry(name.to_owned()).or_default() += 1;
+                self.running.insert(name.to_owned());
                 return;
             }
-            "FINISHED" => {
-                // A result that is not a pass stands between the two lines.
-                if self.running.remove(name).is_some() {
-                    self.passed += 1;
-                    self.record(name, TestStatus::Passed);
-                }
-                return;
-            }
+            // A result that is not a pass stands between the two lines.
+            "FINISHED" if self.running.contains(name) => TestStatus::Passed,
             _ => return,
         };
-        match status {
-            TestStatus::Failed => self.failed += 1,
-            TestStatus::Skipped => self.skipped += 1,
-            _ => {
-                self.verbose = true;
-                self.passed += 1;
-            }
-        }
+        self.verbose |= status == TestStatus::Passed;
         self.running.remove(name);
-        self.record(name, status);
-    }
-
-    fn record(&mut self, name: &str, status: TestStatus) {
         // Assemblies run side by side: only a single one is known to own a line.
         let module = match &self.open[..] {
-            [one] => one.clone(),
-            _ => String::new(),
+            [one] => one,
+            _ => "",
         };
-        self.builder
-            .get_or_insert_default()
-            .record_in(&module, "::", name, status);
+        self.run.add(module, name, status);
     }
 }
 
 impl LineState for State {
     fn line(&mut self, line: &[u8]) {
-        self.line += 1;
         let line = clean(line);
         match line.first() {
-            Some(b'x') if line.starts_with(b"xUnit.net ") => self.began = true,
+            Some(b'x') if line.starts_with(b"xUnit.net ") => self.run.begun = true,
             Some(b'=') if *line == *b"=== TEST EXECUTION SUMMARY ===" => {
                 self.summary = true;
                 self.open.clear();
@@ -175,15 +153,14 @@ impl LineState for State {
                 if let Some((name, totals, errors)) = totals(&line) {
                     // With several assemblies a line without a name, or `GRAND TOTAL`, sums up.
                     if !name.starts_with("GRAND TOTAL") {
-                        self.ended = true;
                         self.errors = self.errors.saturating_add(errors);
-                        self.builder.get_or_insert_default().add_totals(totals);
+                        self.run.add_totals(totals);
                     }
                 }
             }
             Some(b' ') => {
                 if let Some(rest) = line.strip_prefix(b"  Starting:") {
-                    self.began = true;
+                    self.run.begun = true;
                     let name = lossy(rest);
                     let name = name.trim().split(" (").next().unwrap_or_default();
                     self.open.push(name.to_owned());
@@ -202,40 +179,27 @@ impl LineState for State {
     }
 
     fn finish(mut self) -> ParsedLog {
-        let mut log = self.builder.take().unwrap_or_default();
-        if !self.ended {
-            for name in self.running.keys() {
-                log.still_running(name);
-            }
-        }
         if self.errors > 0 {
-            log.warn(
-                None,
-                format!(
-                    "{} errors outside of tests (clean-up of classes)",
-                    self.errors
-                ),
+            let text = format!(
+                "{} errors outside of tests (clean-up of classes)",
+                self.errors
             );
+            self.log.warn(None, text);
         }
-        let recorded = log.recorded();
-        let outcome = if self.ended {
-            RunOutcome::Completed
-        } else if self.began {
-            RunOutcome::Truncated
-        } else {
-            RunOutcome::NothingRan
-        };
-        let (failed, skipped, passed) = (self.failed, self.skipped, self.passed);
-        let verbose = self.verbose;
-        let mut log = log.finish(outcome);
-        if let Some(totals) = log.totals {
-            let named = totals.failed == Some(failed) && totals.skipped == Some(skipped);
-            let agrees = named && (!verbose || totals.passed == Some(passed));
-            log.consistent = Some(agrees);
-            if totals.total == Some(0) && recorded == 0 {
-                log.outcome = RunOutcome::NothingRan;
+        let agrees = self.run.end.map(|end| {
+            let named = Totals {
+                total: None,
+                passed: end.passed.filter(|_| self.verbose),
+                ..end
+            };
+            self.run.agrees(&named)
+        });
+        if agrees.is_none() {
+            for name in self.running {
+                self.run.still_running(name);
             }
         }
-        log
+        self.runs.close(self.run, agrees, &mut self.log, in_module);
+        self.runs.finish(self.log, false)
     }
 }
