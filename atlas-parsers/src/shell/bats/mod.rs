@@ -180,11 +180,12 @@ impl LineState for State {
             junit.feed(b"\n");
             return;
         }
-        if self.pretty.line(raw, &mut self.run.log) {
+        // What stands in the form that began later, a test printed.
+        if !self.run.document.any() && self.pretty.line(raw, &mut self.run.log) {
             return;
         }
         let line = clean(raw);
-        if self.block.holds(&line) {
+        if self.pretty.any() || self.block.holds(&line) {
             return;
         }
         match line.first() {
@@ -192,7 +193,10 @@ impl LineState for State {
                 self.comment(&line);
                 return;
             }
-            Some(b'<') if line.starts_with(b"<?xml ") || line.starts_with(b"<testsuites") => {
+            Some(b'<')
+                if !self.run.document.any()
+                    && (line.starts_with(b"<?xml ") || line.starts_with(b"<testsuites")) =>
+            {
                 self.lose();
                 let mut junit = junit::Reader::default();
                 junit.feed(raw);
