@@ -1,6 +1,6 @@
 //! Runners that print one JSON document among their other output.
 
-use atlas_core::{ByLine, LineState, LogReader, ParsedLog};
+use atlas_core::{ByLine, LineState, LogReader, ParsedLog, RunOutcome};
 
 /// Reads the lines, and keeps the report from where it begins.
 pub(super) struct WithReport<S> {
@@ -49,12 +49,20 @@ impl<S: LineState + Clone> LogReader for WithReport<S> {
     }
 
     fn finish(self: Box<Self>) -> ParsedLog {
-        let report = if self.begun {
-            (self.parse)(&self.kept)
-        } else {
-            None
+        let report = self.begun.then(|| (self.parse)(&self.kept)).flatten();
+        let lines = Box::new(self.lines).finish();
+        let Some(mut report) = report else {
+            return lines;
         };
-        report.unwrap_or_else(|| Box::new(self.lines).finish())
+        // Both count the same run. Where they differ, a test printed one of the two.
+        let is_whole = lines.outcome == RunOutcome::Completed && lines.consistent == Some(true);
+        if let Some(counted) = lines.totals.filter(|_| is_whole)
+            && let Some(told) = report.totals
+            && (counted.total, counted.failed) != (told.total, told.failed)
+        {
+            report.consistent = Some(false);
+        }
+        report
     }
 }
 
