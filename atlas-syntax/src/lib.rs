@@ -9,6 +9,8 @@ mod nested;
 mod plain;
 mod rules;
 mod source;
+mod test_items;
+mod tests_of;
 mod tokens;
 mod uses;
 mod values;
@@ -21,6 +23,7 @@ pub use assertions::{
 pub use definition::{Definition, DefinitionKind, Lines};
 pub use language::{Language, parse};
 pub use source::{Nesting, Source, functions};
+pub use test_items::{TestItem, test_items};
 pub use tokens::{Token, TokenKind};
 pub use uses::Call;
 pub use values::{NamedValue, ValueKind};

@@ -72,7 +72,7 @@ pub(super) fn find(language: Language, path: &[Frame<'_>], text: &[u8]) -> Optio
         DefinitionKind::Method
     } else if any(suites) {
         DefinitionKind::Suite
-    } else if any(tests) {
+    } else if any(tests) && !words.iter().any(|word| is_hook(word)) {
         DefinitionKind::Test
     } else {
         return None;
@@ -88,6 +88,11 @@ pub(super) fn find(language: Language, path: &[Frame<'_>], text: &[u8]) -> Optio
         name,
         outer: statement(path, call),
     })
+}
+
+/// Whether a word is for what runs around tests: `test.beforeEach`.
+fn is_hook(word: &str) -> bool {
+    word.starts_with("before") || word.starts_with("after")
 }
 
 /// The names in `it.only.each(…)`, outermost object first.
@@ -153,7 +158,35 @@ fn is_title(node: Node<'_>) -> bool {
 fn title_text(node: Node<'_>, text: &[u8]) -> String {
     let title = short_text(node, text);
     let title = title.strip_prefix(':').unwrap_or(&title);
-    title.trim_matches(['"', '\'', '`']).to_owned()
+    // The title may end with a quotation mark of its own.
+    let quotes = ['"', '\'', '`'];
+    let title = title.strip_prefix(quotes).unwrap_or(title);
+    title.strip_suffix(quotes).unwrap_or(title).to_owned()
+}
+
+/// The title of a JavaScript test whose body may be anything, the place of its statement in the path,
+/// and its end: `it('…', wrapped(() => …))`, `test.todo('…')`, `client.testWithUser('…', …)`.
+pub(crate) fn script_test(path: &[Frame<'_>], text: &[u8]) -> Option<(String, usize, usize)> {
+    let at = path.len().checked_sub(2)?;
+    let (around, call) = (path[at].node, path[at + 1].node);
+    if around.kind() != "expression_statement" || call.kind() != "call_expression" {
+        return None;
+    }
+    let title = first_argument(call.child_by_field_name("arguments")?)?;
+    if !matches!(title.kind(), "string" | "template_string") {
+        return None;
+    }
+    let words = callee_words(Language::JavaScript, call, text);
+    let (first, rest) = words.split_first()?;
+    let is_other = |word: &String| is_hook(word) || SUITES.contains(&word.as_str());
+    let is_test = ["it", "test", "specify", "fit", "xit", "xtest"].contains(&first.as_str());
+    // A helper of the project's own.
+    let is_own = words
+        .last()?
+        .strip_prefix("test")
+        .is_some_and(|rest| rest.starts_with(char::is_uppercase));
+    let is_found = is_test && !rest.iter().any(is_other) || is_own;
+    is_found.then(|| (title_text(title, text), at, around.end_byte()))
 }
 
 fn statement(path: &[Frame<'_>], at: usize) -> usize {

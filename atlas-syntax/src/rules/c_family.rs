@@ -180,6 +180,28 @@ pub(super) fn macro_call<'t>(path: &[Frame<'t>], text: &[u8]) -> Option<RawDefin
     })
 }
 
+/// The title of a test macro inside of other code, the place of its statement in the path, and the end
+/// of its block: `SECTION("…") { … }`.
+pub(crate) fn macro_test(path: &[Frame<'_>], text: &[u8]) -> Option<(String, usize, usize)> {
+    let call = path.last()?.node;
+    if call.kind() != "call_expression" {
+        return None;
+    }
+    let name = text_of(call.child_by_field_name("function")?, text);
+    let is_test = ["SECTION", "SCENARIO"].contains(&name.as_str()) || name.starts_with("TEST_CASE");
+    if !is_test {
+        return None;
+    }
+    let above = path.len().checked_sub(2)?;
+    let at = above + usize::from(path[above].node.kind() != "expression_statement");
+    let block = path[at]
+        .node
+        .next_named_sibling()
+        .filter(|next| next.kind() == "compound_statement")?;
+    let (_, title) = macro_title(&name, call.child_by_field_name("arguments"), text);
+    Some((title, at, block.end_byte()))
+}
+
 /// Words with parentheses and a block behind them that the grammar takes for a function where it has
 /// lost its way.
 fn is_statement_word(name: &str) -> bool {
@@ -215,7 +237,7 @@ fn macro_title(name: &str, arguments: Option<Node<'_>>, text: &[u8]) -> (Definit
             parts.push(short_text(argument, text));
         }
     }
-    let is_test = ["TEST", "SCENARIO", "CASE"]
+    let is_test = ["TEST", "SCENARIO", "CASE", "SECTION"]
         .iter()
         .any(|word| name.contains(word));
     if !is_test || parts.is_empty() {
@@ -227,7 +249,9 @@ fn macro_title(name: &str, arguments: Option<Node<'_>>, text: &[u8]) -> (Definit
     let title = quoted.map_or_else(
         || {
             let words = parts.iter().take_while(|part| !part.starts_with('*'));
-            let words: Vec<&str> = words.take(2).map(String::as_str).collect();
+            // Boost's tests have no suite in their head; what follows their name is a fixture.
+            let most = if name.starts_with("BOOST_") { 1 } else { 2 };
+            let words: Vec<&str> = words.take(most).map(String::as_str).collect();
             words.join(".")
         },
         |title| title.trim_matches('"').to_owned(),

@@ -4,7 +4,8 @@ mod blocks;
 mod c_family;
 mod closures;
 
-pub(crate) use c_family::declared_name;
+pub(crate) use blocks::script_test;
+pub(crate) use c_family::{declared_name, macro_test};
 
 use crate::definition::DefinitionKind;
 use crate::language::Language;
@@ -189,10 +190,13 @@ fn text_of(node: Node<'_>, text: &[u8]) -> String {
     String::from_utf8_lossy(text.get(node.byte_range()).unwrap_or_default()).into_owned()
 }
 
-/// The text of a node on one line, of at most 120 characters; a single word is whole.
+/// The text of a node on one line, of at most 120 characters; a single word, or a literal, is whole.
 fn short_text(node: Node<'_>, text: &[u8]) -> String {
     let range = node.start_byte()..node.end_byte().min(node.start_byte() + 600);
     let lossy = String::from_utf8_lossy(text.get(range).unwrap_or_default()).into_owned();
+    if lossy.starts_with(['"', '\'', '`']) && !lossy.contains('\n') {
+        return lossy;
+    }
     let words: Vec<&str> = lossy.split_whitespace().collect();
     let most = if words.len() == 1 { 600 } else { 120 };
     words.join(" ").chars().take(most).collect()

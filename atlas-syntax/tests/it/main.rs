@@ -7,6 +7,7 @@ mod definitions;
 mod hostile;
 mod uses;
 mod values;
+mod which_tests;
 
 use atlas_syntax::{Language, parse};
 
