@@ -2,8 +2,8 @@
 //! version. Where a run does not fulfil them the test has no result, or a skipped one, and a person wants to know why.
 
 use crate::apply::entries;
-use crate::modified::{Span, spans};
 use crate::scratch::{Scratch, TreeSide};
+use crate::spans::{Span, spans};
 use atlas_core::{Error, Evidence, Patch};
 use atlas_facts::ending_of;
 use regex::Regex;
@@ -111,6 +111,15 @@ pub(crate) async fn conditions(
     let mut found = BTreeMap::new();
     for (source, content) in sources.iter().zip(contents) {
         let text = String::from_utf8_lossy(&content);
+        let last = |name: &String| name.rsplit(['.', ':']).next().map(str::to_owned);
+        let mut wanted = source
+            .folders
+            .iter()
+            .cloned()
+            .chain(modified.iter().filter_map(last));
+        if !wanted.any(|word| text.contains(&word)) {
+            continue;
+        }
         let lines: Vec<&str> = text.lines().collect();
         for span in spans(&source.path, &text) {
             let body = lines.get(span.start..span.end.min(lines.len()));
@@ -214,7 +223,7 @@ fn is_above(line: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::condition;
-    use crate::modified::spans;
+    use crate::spans::spans;
 
     #[test]
     fn the_line_that_says_when_a_test_runs() {
@@ -289,7 +298,7 @@ mod tests {
             ),
             (
                 "ATest.php",
-                "class ATest {\n    #[RequiresPhp('8.4')]\n    public function testX() {\n    }\n}\n",
+                "<?php class ATest {\n    #[RequiresPhp('8.4')]\n    public function testX() {\n    }\n}\n",
                 Some((2, "#[RequiresPhp('8.4')]")),
             ),
             (

@@ -19,6 +19,7 @@ mod rules;
 mod rust_items;
 mod scratch;
 mod seal;
+mod spans;
 mod split;
 mod submodules;
 mod test_data;

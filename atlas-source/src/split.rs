@@ -13,7 +13,7 @@ use crate::rules::{
     PathRules, declares_javascript_tests, defines_main, is_javascript, is_manifest,
     may_be_test_program,
 };
-use crate::rust_items;
+use crate::rust_items::{Divided, divide};
 use crate::scratch::{GITLINK, RawChange, Scratch, TreeSide, write};
 use crate::test_data;
 use atlas_core::{CommitSha, Error, ErrorKind, Evidence, Patch};
@@ -306,18 +306,10 @@ async fn divide_rust(
         else {
             continue;
         };
-        let old_items = rust_items::read(old_text).items;
-        let new_items = rust_items::read(new_text).items;
-        if old_items.is_empty() && new_items.is_empty() {
+        let Some(Divided { keys, middle }) = divide(old_text, new_text) else {
             continue;
-        }
-        let keys: BTreeSet<&str> = old_items
-            .iter()
-            .chain(&new_items)
-            .map(|item| item.key.as_str())
-            .collect();
-        let keys = keys.into_iter().collect::<Vec<_>>().join(", ");
-        let Some(middle) = rust_items::with_new_tests(old_text, new_text) else {
+        };
+        let Some(middle) = middle else {
             "rust-not-divisible".clone_into(&mut file.decision.rule);
             file.decision.evidence = format!("test items: {keys}");
             notes.push(format!(

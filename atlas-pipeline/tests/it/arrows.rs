@@ -8,7 +8,10 @@ use std::process::Command;
 /// What every crate may know; it knows nothing of the workspace itself.
 const GROUND: [&str; 2] = ["atlas-core", "atlas-facts"];
 /// Who may know more of the workspace than that.
-const ALSO: [(&str, &[&str]); 1] = [("atlas-judge", &["atlas-syntax"])];
+const ALSO: [(&str, &[&str]); 2] = [
+    ("atlas-judge", &["atlas-syntax"]),
+    ("atlas-source", &["atlas-syntax"]),
+];
 /// Who composes, and may know every crate that does not.
 const COMPOSE: [&str; 4] = [
     "atlas-pipeline",

@@ -356,11 +356,11 @@ async fn tests_whose_source_changes() {
         "tests/a.cpp",
         cpp,
         &cpp.replace("a()", "b()"),
-        &["Suite, Name"],
+        &["Suite.Name"],
     )
     .await;
     for (head, name) in [
-        ("TYPED_TEST(Suite, Name)", "Suite, Name"),
+        ("TYPED_TEST(Suite, Name)", "Suite.Name"),
         ("TEST_CASE(\"a title\", \"[tag]\")", "a title"),
         (
             "TEMPLATE_TEST_CASE(\"a title\", \"\", int, long)",
