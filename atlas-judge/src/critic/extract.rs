@@ -2,7 +2,7 @@
 
 use crate::variant::{BaseFiles, ChangedFunction, FileChange, file_changes};
 use atlas_core::{Patch, PatchError};
-use atlas_syntax::{Definition, DefinitionKind, Language};
+use atlas_syntax::DefinitionKind;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
@@ -68,15 +68,16 @@ pub fn extract_tests(
 ) -> Result<Extraction, PatchError> {
     let files = file_changes(test_patch, base)?;
     let mut extraction = Extraction::default();
-    let mut changed: Vec<(Language, ChangedFunction)> = Vec::new();
+    // Each with whether it is a test by the conventions of its language.
+    let mut changed: Vec<(bool, ChangedFunction)> = Vec::new();
     for file in &files {
         if let Some(why) = file.opaque() {
             let note = format!("{}: {}", file.file.path(), why.reason());
             extraction.notes.push(note);
         }
-        let language = file.after().map(atlas_syntax::Source::language);
+        let Some(source) = file.after() else { continue };
         let functions = file.changed_functions().into_iter();
-        changed.extend(functions.filter_map(|one| Some((language?, one))));
+        changed.extend(functions.map(|one| (source.is_test(&one.definition), one)));
     }
     let mut found: Vec<UnseenTest> = changed.iter().map(|(_, one)| unseen(one, true)).collect();
     let candidates: Vec<Candidate> = changed.iter().map(|(_, one)| Candidate::of(one)).collect();
@@ -93,8 +94,8 @@ pub fn extract_tests(
             None => extraction.unmatched_pass_to_pass += 1,
         }
     }
-    for (test, (language, function)) in found.into_iter().zip(&changed) {
-        if test.ids.is_empty() && !is_test(*language, function) {
+    for (test, (is_test, _)) in found.into_iter().zip(&changed) {
+        if test.ids.is_empty() && !is_test {
             extraction
                 .helpers
                 .push(format!("{}::{}", test.path, test.name));
@@ -284,41 +285,4 @@ fn best(id: &str, candidates: &[Candidate]) -> Option<(usize, bool)> {
     let (score, at) = *scores.first()?;
     let is_clear = scores.get(1).is_none_or(|(second, _)| *second < score);
     Some((at, is_clear))
-}
-
-/// Whether a function is a test by the conventions of its language.
-fn is_test(language: Language, function: &ChangedFunction) -> bool {
-    let definition: &Definition = &function.definition;
-    if definition.kind == DefinitionKind::Test {
-        return true;
-    }
-    if definition.kind == DefinitionKind::Macro {
-        return false;
-    }
-    let name = definition.name.as_str();
-    let above = definition
-        .declaration
-        .saturating_sub(definition.bytes.start);
-    // Annotations stand above the declaration, or at its beginning.
-    let head = definition.signature.len() + above;
-    let head: String = function.source.chars().take(head).collect();
-    let marked = |marks: &[&str]| marks.iter().any(|mark| head.contains(mark));
-    match language {
-        Language::Python => name.starts_with("test"),
-        Language::Ruby => name.starts_with("test_"),
-        Language::Go => ["Test", "Example", "Fuzz", "Benchmark"]
-            .iter()
-            .any(|prefix| name.starts_with(prefix)),
-        Language::Rust => marked(&["test]", "test(", "rstest", "test_case"]),
-        Language::Java => {
-            marked(&["@Test", "@ParameterizedTest", "@RepeatedTest", "@Property"])
-                || name.starts_with("test")
-        }
-        Language::CSharp => marked(&["[Fact", "[Theory", "[Test", "[DataTestMethod"]),
-        Language::Php => name.starts_with("test") || marked(&["@test", "#[Test"]),
-        Language::C | Language::Cpp => {
-            name.starts_with("test") || name.ends_with("_test") || name.starts_with("TEST")
-        }
-        Language::JavaScript | Language::TypeScript | Language::Tsx => false,
-    }
 }
