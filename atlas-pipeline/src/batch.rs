@@ -64,8 +64,9 @@ impl Batch<'_> {
         let total = done + items.len();
         let show = |done: usize| {
             let phase = format!("{}, {done} of {total} done", self.name);
-            self.cx.progress.phase(&phase);
+            // Whoever hears of the phase knows of the count.
             self.cx.progress.counted(done, total);
+            self.cx.progress.phase(&phase);
         };
         show(done);
         let work = futures_util::stream::iter(items.map(work)).buffer_unordered(self.jobs.max(1));
