@@ -66,8 +66,8 @@ pub use overlay::{FileContent, FileMode, Overlay};
 pub use pass_at_k::pass_at_k;
 pub use patch::{FilePatch, Hunk, HunkLine, HunkLineKind, Patch, PatchError, PatchKind, PatchPart};
 pub use plan::{
-    AGENTIC, BuildStep, CompiledProducts, EnvironmentPlan, PlanError, ReportSpec, Service,
-    TestScope, TestScopeLevel,
+    AGENTIC, CompiledProducts, EnvironmentPlan, PlanError, ReportSpec, Service, TestScope,
+    TestScopeLevel,
 };
 pub use pull_request::{
     Author, AuthorClass, ChangeShape, LinkedIssue, PullRequestSource, Remark, RepositoryFacts,

@@ -199,17 +199,6 @@ impl ReportSpec {
     }
 }
 
-/// One command of a plan with where it stands, for error reports.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct BuildStep {
-    /// `pre_install`, `setup`, `build`, `prefetch` or `rebuild`.
-    pub phase: String,
-    /// Number of the command within its phase, from 1.
-    pub number: usize,
-    /// The command.
-    pub command: String,
-}
-
 /// Why a text is no environment plan.
 #[derive(Debug, thiserror::Error)]
 pub enum PlanError {

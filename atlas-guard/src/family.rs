@@ -4,7 +4,7 @@ use crate::command::Command;
 use atlas_facts::{Family, family_of_parser, programs_of_families};
 use std::collections::BTreeSet;
 
-/// The families that have rules; what a shell runs is told by the programs that it starts.
+/// All families but that of shells, for which there are no rules: a shell script is judged by the programs that it starts.
 fn with_rules() -> impl Iterator<Item = Family> {
     Family::ALL
         .into_iter()

@@ -12,7 +12,7 @@ pub(crate) struct Tally {
     /// The counts that end the run, as far as they were read.
     pub(crate) end: Option<Totals>,
     running: Vec<String>,
-    /// The run began, even if no line told of a test.
+    /// Whether the runner printed the beginning of the run. It may have printed no result yet.
     pub(crate) begun: bool,
 }
 

@@ -5,13 +5,13 @@ use futures_util::StreamExt as _;
 
 /// How many items are worked on.
 pub(crate) struct Batch<'a> {
-    /// Who is asked to stop, and told how far it is.
+    /// Whose cancellation stops the batch, and to whose progress it reports.
     pub(crate) cx: &'a RunContext,
-    /// What is done, as the progress calls it.
+    /// The name of the work in progress and errors: `evaluate`.
     pub(crate) name: &'a str,
     /// Items that go on at once; 0 counts as 1.
     pub(crate) jobs: usize,
-    /// Further items that were done before.
+    /// Items that earlier runs had done: they count as done, and are not among those given.
     pub(crate) known: usize,
 }
 
@@ -64,7 +64,7 @@ impl Batch<'_> {
         let total = done + items.len();
         let show = |done: usize| {
             let phase = format!("{}, {done} of {total} done", self.name);
-            // Whoever hears of the phase knows of the count.
+            // First, so that a listener that is told of the phase has the total already.
             self.cx.progress.counted(done, total);
             self.cx.progress.phase(&phase);
         };

@@ -1,5 +1,5 @@
-//! The words of an enum and the names of a struct's fields, as serde's derives know them: a command line and Python
-//! then need no lists of their own.
+//! Values of options. The words of an enum and the names of a struct's fields come from serde's derives, so that the command
+//! line and Python need no lists of their own.
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use serde::de::value::Error as Unused;
@@ -69,6 +69,19 @@ where
 {
     let words = names_of::<T>().iter().map(|name| name.replace('_', "-"));
     PossibleValuesParser::new(words).try_map(|word| read_word(&word))
+}
+
+/// Reads a number from 0 to a bound.
+pub(crate) fn within(text: &str, most: f64) -> Result<f64, String> {
+    text.parse()
+        .ok()
+        .filter(|value| (0.0..=most).contains(value))
+        .ok_or_else(|| format!("must be a number from 0 to {most}"))
+}
+
+/// Reads a percentile, 0 to 100.
+pub(crate) fn percentile(text: &str) -> Result<f64, String> {
+    within(text, 100.0)
 }
 
 #[cfg(test)]

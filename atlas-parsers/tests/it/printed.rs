@@ -79,7 +79,8 @@ fn whole_logs(parser: &dyn LogParser, folder: &Folder) -> Vec<(String, String, P
     logs
 }
 
-/// Begins of lines where a test may print: the run is open, some of its tests are told, and some are not.
+/// Offsets of lines in a log before which a test could have printed something: cut off there, the log is that of a run
+/// that did not end, with results of some of its tests but not all; and a line of prose put there changes no result.
 fn places(parser: &dyn LogParser, text: &str, own: &ParsedLog) -> Vec<usize> {
     let is_open = |at: &usize| {
         let (front, rest) = text.split_at(*at);

@@ -1,7 +1,7 @@
 //! `atlas metrics` and `atlas report`.
 
 use super::{DONE, ERROR, Format};
-use crate::words::word;
+use crate::words::{percentile, within, word};
 use atlas_core::Error;
 use atlas_judge::metrics::analysis::{AnalysisOptions, Population};
 use atlas_judge::metrics::{BeyondRuns, BugValue, CalibrationMethod, LowConfidenceRule};
@@ -112,19 +112,8 @@ impl AnalysisArgs {
     }
 }
 
-fn within(text: &str, most: f64) -> Result<f64, String> {
-    text.parse()
-        .ok()
-        .filter(|value| (0.0..=most).contains(value))
-        .ok_or_else(|| format!("must be a number from 0 to {most}"))
-}
-
 fn share(text: &str) -> Result<f64, String> {
     within(text, 1.0)
-}
-
-fn percentile(text: &str) -> Result<f64, String> {
-    within(text, 100.0)
 }
 
 fn bins(text: &str) -> Result<usize, String> {

@@ -9,7 +9,7 @@ use super::{
 use crate::clones::BaseSource;
 use crate::evaluate::{InputFault, PredictionSource};
 use crate::own_parser::rules_of_row;
-use crate::words::word;
+use crate::words::{percentile, word};
 use atlas_core::{ChatMessage, Error, ErrorKind, InstanceId, RunContext, Subject};
 use atlas_judge::ensemble::{Ensemble, EnsembleReview, Question};
 use atlas_judge::validation::{
@@ -94,15 +94,6 @@ pub struct ReviewRunOptions {
     /// Patches that go on at once.
     #[arg(skip)]
     pub jobs: usize,
-}
-
-fn percentile(text: &str) -> Result<f64, String> {
-    let number: f64 = text.parse().map_err(|why| format!("{why}"))?;
-    if (0.0..=100.0).contains(&number) {
-        Ok(number)
-    } else {
-        Err("0 to 100 expected".to_owned())
-    }
 }
 
 /// What validation said.
