@@ -24,16 +24,11 @@ static GROOVY: LazyLock<Regex> = LazyLock::new(|| {
         .expect("a literal pattern")
 });
 
-/// The longest text, in bytes, that is parsed in languages whose grammars take a time that grows faster than a text
-/// which is no code: half a minute for so much of it.
-const LONGEST: usize = 256 << 10;
-
-/// The tests of a file. None in a text that is too long to be parsed, or in a language that is not known.
+/// The tests of a file; none in a language that is not known.
 pub(crate) fn spans(path: &str, text: &str) -> Vec<Span> {
     match language_of(path) {
         Some(Language::Kotlin) => indented(text, &KOTLIN),
         Some(Language::Groovy) => indented(text, &GROOVY),
-        language if text.len() > LONGEST && !is_fast(language) => Vec::new(),
         language => {
             let source = Source::of_path(path, text);
             let tests = source.map(|source| source.tests()).unwrap_or_default();
@@ -44,12 +39,6 @@ pub(crate) fn spans(path: &str, text: &str) -> Vec<Span> {
                 .collect()
         }
     }
-}
-
-/// Whether the time for a text that is no code grows with its length alone.
-fn is_fast(language: Option<Language>) -> bool {
-    use Language::{Php, Python, Ruby, Rust};
-    matches!(language, Some(Php | Python | Ruby | Rust))
 }
 
 fn span(test: Definition, is_qualified: bool) -> Span {
@@ -84,17 +73,4 @@ fn indented(text: &str, pattern: &Regex) -> Vec<Span> {
         Some(Span { name, start, end })
     };
     lines.iter().enumerate().filter_map(found).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{LONGEST, spans};
-
-    #[test]
-    fn a_text_that_is_no_code_costs_no_more_than_it_may() {
-        let long = "{ test of( class \"x ".repeat(LONGEST / 8);
-        assert!(spans("tests/noise.cs", &long).is_empty());
-        let many = "def test_a(): pass\n".repeat(LONGEST / 16);
-        assert_eq!(spans("tests/test_many.py", &many).len(), LONGEST / 16);
-    }
 }

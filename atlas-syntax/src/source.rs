@@ -13,6 +13,10 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 use tree_sitter::Tree;
 
+/// The longest text, in bytes, whose syntax errors are looked behind. That parses its blocks one by one; in text that is
+/// no code at all, all of them are broken.
+const LONGEST_MENDED: usize = 256 << 10;
+
 /// Which of several functions around a place.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Nesting {
@@ -229,6 +233,7 @@ impl Source {
         let masked = self.masked.take();
         let errors = self.error_bytes();
         if errors > 0
+            && self.text.len() <= LONGEST_MENDED
             && self.is_harmed(&self.definitions)
             && let Some(mended) = mend::mend(self.language, masked.as_deref().unwrap_or(&self.text))
             && let Some(other) = parse(self.language, &mended.text)

@@ -218,3 +218,29 @@ fn names_in_a_broken_function_are_still_read() {
     assert!(source.error_bytes() > 0, "the error is told");
     assert!(source.identifiers(0..text.len()).contains("g"));
 }
+
+#[test]
+fn a_long_source_is_not_looked_behind_its_errors() {
+    let with_comments = |lines: usize| {
+        let class = "\
+<?php
+final class A
+{
+    public function first(array $b)
+    {
+        throw new E('message of $b);
+    }
+
+    public function second(): int
+    {
+        return 2;
+    }
+}
+";
+        let comment = "// nothing of note stands here\n".repeat(lines);
+        found(Language::Php, &format!("{class}{comment}"))
+    };
+    assert_eq!(with_comments(1000), ["first 4-7", "second 9-12"]);
+    // Known to be wrong: in a text of 300 KiB, a string without its end takes its class along.
+    assert!(with_comments(10_000).is_empty());
+}
