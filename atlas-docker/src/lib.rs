@@ -14,18 +14,20 @@ mod apt;
 mod build;
 mod ci;
 mod engine;
+mod facts;
 mod languages;
 #[cfg(feature = "mcp")]
 mod mcp;
-mod native;
 mod pins;
 mod prerequisites;
+mod quote;
 mod refine;
 mod registries;
 mod render;
 mod repair;
 mod sealed;
 mod services;
+mod stock;
 mod substitute;
 mod synthesizer;
 mod system;
@@ -33,14 +35,16 @@ mod toolbox;
 mod tree;
 mod versions;
 
-pub use analysis::{ALSO_WITH, Analysis, AnalysisOptions, LEFT_OUT, analyse};
+pub use analysis::{Analysis, analyse};
 pub use build::{BuildOutcome, Builder};
+pub use ci::ALSO_WITH;
 pub use engine::{
     Bubblewrap, BubblewrapStatus, DiskUse, DockerBuilder, DockerEngine, DockerOptions,
     DockerSandbox, DockerStatus, EngineStatus, FoundImage, ImageLayer, LocalBuilder, LocalEngine,
     LocalOptions, LocalSandbox, Places, PushedImage, RegistryLogin, StoredImage, double_quoted,
     engine_status, registry, write_context,
 };
+pub use facts::{AnalysisOptions, LEFT_OUT};
 pub use languages::{inventory_script, languages};
 #[cfg(feature = "mcp")]
 pub use mcp::{Checkout, HistoryEntry, HistoryQuery, Repositories, RepositoryServer};

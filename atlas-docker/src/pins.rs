@@ -1,6 +1,6 @@
 //! Building an environment again with the versions that an earlier one had.
 
-use crate::render::shell_quote;
+use crate::quote::shell_quote;
 use atlas_core::{EnvironmentPlan, Evidence};
 
 /// Makes a plan take these versions before anything that would be resolved: the `dependencies` of

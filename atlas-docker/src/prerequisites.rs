@@ -1,9 +1,9 @@
 //! Files that are made before the tests run, by a Makefile or by the CI's own commands.
 
-use crate::analysis::Facts;
 use crate::ci::Job;
-use crate::native::make::{TARGETS, makefile, rule};
-use crate::render::shell_quote;
+use crate::facts::Facts;
+use crate::languages::native::make::{TARGETS, makefile, rule};
+use crate::quote::shell_quote;
 use crate::toolbox::MAKE;
 use crate::tree::{Tree, resolved};
 use atlas_core::{EnvironmentPlan, Evidence};

@@ -1,6 +1,6 @@
 //! Where packages come from while an image is built: settings of an engine, in no plan and no row.
 
-use crate::render::shell_quote;
+use crate::quote::shell_quote;
 use crate::substitute::Substitute;
 use atlas_core::{Error, ErrorKind};
 use std::collections::BTreeMap;

@@ -1,6 +1,7 @@
 //! Rendering a plan into a Dockerfile.
 
 use crate::languages::BUILTIN;
+use crate::quote::shell_quote;
 use crate::toolbox::{self, UnknownTool, tools};
 use atlas_core::EnvironmentPlan;
 use minijinja::syntax::SyntaxConfig;
@@ -142,16 +143,6 @@ fn keeps_objects(plan: &EnvironmentPlan) -> bool {
 /// compiled: where its entries name all that they were made of.
 fn keeps_cache(plan: &EnvironmentPlan) -> bool {
     matches!(plan.language.as_str(), "go" | "rust")
-}
-
-/// A word for a POSIX shell; unquoted where that is the same.
-pub(crate) fn shell_quote(text: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "_-./:=@%+,".contains(c);
-    if !text.is_empty() && text.chars().all(plain) {
-        text.to_owned()
-    } else {
-        format!("'{}'", text.replace('\'', r"'\''"))
-    }
 }
 
 /// A plan's commands as instructions, and the scripts that these run.

@@ -1,6 +1,7 @@
 //! What takes the place of packages that no registry gives: a setting of an engine, in no plan and no row.
 
-use crate::analysis::{AnalysisOptions, with_facts};
+use crate::analysis::with_facts;
+use crate::facts::AnalysisOptions;
 use crate::languages::{BUILTIN, INSTALL_SUBSTITUTES};
 use atlas_core::{EnvironmentPlan, Error, Repository};
 use std::collections::BTreeMap;

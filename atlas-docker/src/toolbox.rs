@@ -26,7 +26,7 @@ tools! {
     CARGO_FREEZE = "cargo-freeze", "languages/rust/freeze.sh";
     CARGO_TEST_EACH = "cargo-test-each", "languages/rust/test.sh";
     COMPOSER_INSTALL = "composer-install", "languages/php/install.sh";
-    CTEST = "ctest.sh", "native/scripts/ctest.sh";
+    CTEST = "ctest.sh", "languages/cpp/native/scripts/ctest.sh";
     GO_INIT = "go-init", "languages/go/init.sh";
     GO_SPECS = "go-specs", "languages/go/specs.sh";
     GO_TEST_EVENTS = "go-test-events", "languages/go/events.sh";
@@ -38,10 +38,10 @@ tools! {
     JASMINE_TAP = "jasmine-tap.cjs", "languages/javascript/adapters/jasmine-tap.cjs";
     KEEP_GOING = "keep_going.rb", "languages/ruby/keep_going.rb";
     LOAD = "load.rb", "languages/ruby/load.rb";
-    MADE_OF = "made-of.sh", "native/scripts/made-of.sh";
-    MAKE = "make.sh", "native/scripts/make.sh";
+    MADE_OF = "made-of.sh", "languages/cpp/native/scripts/made-of.sh";
+    MAKE = "make.sh", "languages/cpp/native/scripts/make.sh";
     MAVEN_FETCH = "maven-fetch", "languages/java/fetch.sh";
-    MESON = "meson.sh", "native/scripts/meson.sh";
+    MESON = "meson.sh", "languages/cpp/native/scripts/meson.sh";
     MOCHA_TWO = "mocha-two.cjs", "languages/javascript/mocha-two.cjs";
     MONO_TARGET = "mono-target.proj", "languages/csharp/mono-target.proj";
     MONO_TEST = "mono-test", "languages/csharp/mono.sh";
@@ -56,7 +56,7 @@ tools! {
     PYTHON_UV = "python-uv", "languages/python/uv.sh";
     PYTHON_VENV = "python-venv", "languages/python/venv.sh";
     REPORT = "report.rb", "languages/ruby/report.rb";
-    RESULTS = "results.awk", "native/scripts/results.awk";
+    RESULTS = "results.awk", "languages/cpp/native/scripts/results.awk";
     SERVICE = "service", "services/service.sh";
     SUBMODULES = "submodules", "submodules.sh";
     UNITTEST_TWO = "unittest-two.py", "languages/python/unittest-two.py";

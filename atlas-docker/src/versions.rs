@@ -1,6 +1,6 @@
 //! When toolchains were released, so that a plan takes none that is younger than its commit.
 
-use crate::analysis::Facts;
+use crate::facts::Facts;
 use atlas_core::{EnvironmentPlan, Evidence};
 use std::cmp::Ordering;
 use std::fmt;

@@ -3,7 +3,7 @@
 use crate::base::BaseFiles;
 use crate::command::Command;
 use crate::family::families;
-use crate::guard::GuardInput;
+use crate::input::GuardInput;
 use crate::places::{Places, folder_of, name_of};
 use crate::upstream::{Upstream, Version};
 use atlas_core::{FileContent, FileMode, Overlay};

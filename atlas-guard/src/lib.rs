@@ -4,6 +4,7 @@ mod base;
 mod signal;
 
 mod guard;
+mod input;
 
 mod change;
 mod command;
@@ -21,5 +22,6 @@ mod canary;
 pub use base::BaseFiles;
 pub use canary::{Canary, Twin, Twins, canaries, canary, twins};
 pub use code::suspicious_code;
-pub use guard::{GuardInput, Guarded, guard};
+pub use guard::{Guarded, guard};
+pub use input::GuardInput;
 pub use signal::{Signal, SignalAction, SignalKind, SignalSeverity};

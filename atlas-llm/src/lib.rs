@@ -25,6 +25,7 @@ mod rehearsal;
 mod remembered;
 mod replay;
 mod retry;
+mod retry_policy;
 mod scripted;
 
 #[cfg(feature = "http")]
@@ -46,5 +47,6 @@ pub use recorded::Recorded;
 pub use rehearsal::{Estimate, Rehearsal};
 pub use remembered::Remembered;
 pub use replay::Replay;
-pub use retry::{Retry, RetryPolicy};
+pub use retry::Retry;
+pub use retry_policy::RetryPolicy;
 pub use scripted::{Rule, Scripted};

@@ -1,7 +1,7 @@
 //! How fast an endpoint may be asked, by all who ask it together.
 
 use crate::failure::CallFailure;
-use crate::retry::seconds;
+use crate::retry_policy::seconds;
 use crate::{ModelConfig, Purse, RetryPolicy};
 use atlas_core::{Error, ErrorKind, RunContext, Usage};
 use std::collections::{BTreeMap, VecDeque};

@@ -1,6 +1,6 @@
 //! Console against structured report, and what becomes of a difference.
 
-use crate::StateRun;
+use crate::{Disputes, StateRun};
 use atlas_core::{
     Evidence, OracleOutcome, ParsedLog, ReportAgreement, ReportSpec, State, TestResult, TestStatus,
 };
@@ -71,19 +71,6 @@ fn unnamed_skips(console: &ParsedLog) -> Option<u64> {
         .totals?
         .skipped?
         .checked_sub(u64::try_from(named).ok()?)
-}
-
-/// Where a run's console and its structured report contradict each other about single tests.
-///
-/// A name that only one of the two has is no contradiction while the other has as many tests of the
-/// same status under names of its own: the two then spell them differently. A driver's report and its console
-/// spell them alike.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Disputes {
-    /// Tests of the console of which the report says otherwise, with what both say.
-    pub tests: BTreeMap<String, String>,
-    /// Tests that only the report names: the last part of their id, and whether they passed.
-    pub unnamed: BTreeMap<String, bool>,
 }
 
 /// Finds the contradictions between the console's reading and that of the report.

@@ -5,7 +5,8 @@ use crate::last_lines::{last_lines, last_lines_of};
 use crate::script::{NOT_STARTED, rerun_script, varied_script};
 use crate::witness;
 use crate::{
-    ClassifyInput, Disputes, MarkedLog, Variation, between_repeats, classify, compare, cut,
+    ClassifyInput, Disputes, MarkedLog, StateRun, Variation, between_repeats, classify, compare,
+    cut,
 };
 use async_trait::async_trait;
 use atlas_core::{
@@ -76,40 +77,6 @@ impl Default for OracleOptions {
             repeats: Repeats::each(1),
             user: JobUser::default(),
         }
-    }
-}
-
-/// One state's run: what the artefacts keep.
-#[derive(Clone, Debug)]
-pub struct StateRun {
-    /// The output of rebuild and tests, without the markers.
-    pub log: Vec<u8>,
-    /// The structured report, if one was written.
-    pub report: Option<Vec<u8>>,
-    /// The log, parsed.
-    pub parsed: ParsedLog,
-    /// The run in numbers.
-    pub summary: StateSummary,
-    /// Where its console and its structured report contradict each other.
-    pub disputes: Disputes,
-    /// What was wrong with the stream.
-    pub faults: Vec<String>,
-    /// Signs that the code under test meddled with its own verdict: markers that stand twice, an exit
-    /// code that the sandbox denies. Nothing such a run says counts.
-    pub tampering: Vec<String>,
-}
-
-impl StateRun {
-    /// Whether the run was cut short from outside or died, so that tests may be missing from its log
-    /// for no reason of theirs.
-    pub fn is_unfinished(&self) -> bool {
-        matches!(
-            self.parsed.outcome,
-            RunOutcome::TimedOut | RunOutcome::Truncated
-        ) || matches!(
-            self.summary.exit,
-            ExitState::TimedOut | ExitState::OutOfMemory
-        )
     }
 }
 

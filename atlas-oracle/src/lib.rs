@@ -16,10 +16,11 @@ mod rerun;
 mod score;
 mod script;
 mod source;
+mod state_run;
 mod variation;
 mod witness;
 
-pub use agreement::{Disputes, compare};
+pub use agreement::compare;
 pub use atlas_core::pass_at_k;
 pub use belief::{BeliefInput, SignalKind, TamperSignal, believe};
 pub use cause::{Cause, CauseInput, GoldHere, RunFacts, attribute};
@@ -31,7 +32,7 @@ pub use compat::{
     report_file_name,
 };
 pub use diff::{GradeDiff, GradedSide, ListName, Standing, grade_diff};
-pub use differential::{OracleOptions, Repeats, RunReader, StateDifferentialOracle, StateRun};
+pub use differential::{OracleOptions, Repeats, RunReader, StateDifferentialOracle};
 pub use evaluate::{Evaluated, Evaluator, LaidOut};
 pub use flake::{
     Interval, PassRate, SequentialTest, Stability, between_repeats, detectable_fail_rate,
@@ -50,4 +51,5 @@ pub use score::{
     TaskGroups, leaderboard, pass_at_k_table, wilson,
 };
 pub use script::{MarkedLog, cut, state_script};
+pub use state_run::{Disputes, StateRun};
 pub use variation::{Perturbation, Rerun, Variation};

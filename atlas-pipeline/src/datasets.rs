@@ -1,14 +1,13 @@
 //! What is done with whole datasets without running anything.
 
 use crate::clones::clone_among;
+use crate::significance::attempts_of;
 use atlas_core::{Error, ErrorKind, Instance, RunContext};
 use atlas_formats::{
     ConvertOptions, Dataset, Finding, LintOptions, Loss, PatchProblem, RowFault, Schema, convert,
     lint,
 };
-use atlas_oracle::{
-    AttemptCount, Leaderboard, PassAtK, RunReport, TaskGroups, leaderboard, pass_at_k_table,
-};
+use atlas_oracle::{Leaderboard, PassAtK, RunReport, TaskGroups, leaderboard, pass_at_k_table};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -204,21 +203,6 @@ pub fn compare_models(
             .collect(),
         statistics: None,
     }
-}
-
-/// Model -> instance -> how many predictions there are, and how many resolve it.
-pub(crate) fn attempts_of(
-    reports: &[(String, RunReport)],
-) -> BTreeMap<String, BTreeMap<String, AttemptCount>> {
-    let mut models: BTreeMap<String, BTreeMap<String, AttemptCount>> = BTreeMap::new();
-    for (model, report) in reports {
-        let counts = models.entry(model.clone()).or_default();
-        for id in &report.submitted_ids {
-            let is_resolved = report.resolved_ids.contains(id);
-            counts.entry(id.clone()).or_default().add(is_resolved);
-        }
-    }
-    models
 }
 
 /// Reads a run's report, `<model>.<run id>.json`, and tells the model from the file's name.

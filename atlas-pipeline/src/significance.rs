@@ -1,6 +1,5 @@
 //! How sure a leaderboard's numbers are, and whether two models differ.
 
-use crate::datasets::attempts_of;
 use atlas_formats::Dataset;
 use atlas_judge::metrics::{Random, holm, mcnemar_exact, percentile};
 use atlas_oracle::{AttemptCount, Interval, RunReport, wilson};
@@ -288,4 +287,19 @@ fn adjust(pairs: &mut [ModelPair]) {
     for (pair, adjusted) in tested.zip(holm(&values)) {
         pair.p_holm = Some(adjusted);
     }
+}
+
+/// Model -> instance -> how many predictions there are, and how many resolve it.
+pub(crate) fn attempts_of(
+    reports: &[(String, RunReport)],
+) -> BTreeMap<String, BTreeMap<String, AttemptCount>> {
+    let mut models: BTreeMap<String, BTreeMap<String, AttemptCount>> = BTreeMap::new();
+    for (model, report) in reports {
+        let counts = models.entry(model.clone()).or_default();
+        for id in &report.submitted_ids {
+            let is_resolved = report.resolved_ids.contains(id);
+            counts.entry(id.clone()).or_default().add(is_resolved);
+        }
+    }
+    models
 }

@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod episode;
+mod grade;
 mod grading;
 mod host;
 mod http;
@@ -16,7 +17,8 @@ mod reward;
 mod server;
 pub mod wire;
 
-pub use host::{EpisodeHost, Grade, HostedEpisode, Passed, Submission, Task};
+pub use grade::{Grade, Passed};
+pub use host::{EpisodeHost, HostedEpisode, Submission, Task};
 pub use listen::Server;
 pub use options::{Secret, ServeOptions};
 pub use reward::{RewardKind, UnknownReward};

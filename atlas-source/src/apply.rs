@@ -4,8 +4,9 @@
 //! fails half-way leaves nothing behind. A work tree is touched once, by the result.
 
 use crate::git::Call;
+use crate::git::GITLINK;
 use crate::repository::GitRepo;
-use crate::scratch::{GITLINK, Scratch, TreeSide, write};
+use crate::scratch::{Scratch, TreeSide, write};
 use atlas_core::{Error, ErrorKind, FilePatch, Patch};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};

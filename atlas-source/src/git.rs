@@ -1,6 +1,6 @@
 //! Running git: one environment for every call, nothing taken from the user's configuration.
 
-use atlas_core::{Error, ErrorKind};
+use atlas_core::{CommitSha, Error, ErrorKind};
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -251,4 +251,23 @@ impl Call {
             Err(Error::new(ErrorKind::ToolFailed, "run", name).with_source(output.stderr_text()))
         }
     }
+}
+
+/// The mode of a submodule's entry.
+pub(crate) const GITLINK: u32 = 0o160_000;
+
+/// Reads a commit id that git printed.
+pub(crate) fn sha(output: &Output) -> Result<CommitSha, Error> {
+    output
+        .line()
+        .parse()
+        .map_err(|why| unexpected("git").with_source(why))
+}
+
+pub(crate) fn unexpected(program: &str) -> Error {
+    Error::new(
+        ErrorKind::ToolFailed,
+        "read",
+        format!("what `{program}` printed"),
+    )
 }

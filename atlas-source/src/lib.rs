@@ -2,6 +2,7 @@
 
 mod applier;
 mod apply;
+mod changes;
 mod conditions;
 mod doctor;
 mod filters;
@@ -27,6 +28,7 @@ mod worktree;
 
 pub use applier::{CommitApplier, FolderApplier, index_paths};
 pub use apply::{ApplyOutcome, Rung, Tried, apply};
+pub use changes::{ChangeKind, ChangedFile};
 pub use doctor::{
     Diagnosis, LadderStep, Mended, PatchFault, PatchFaultKind, TreeReset, Tries, Try, climb_as,
     diagnose, examine, ladder, ladder_script, touched_paths,
@@ -50,7 +52,7 @@ pub use log::{LogEntry, LogQuery};
 pub use overlay::{OverlayOutcome, OverlayState, manifests_of, overlay};
 pub use pull_request::{PullRequestCommits, problem_statement};
 pub use remarks::changes_remarks_alone;
-pub use repository::{ChangeKind, ChangedFile, EntryKind, GitRepo, TreeEntry, is_url};
+pub use repository::{EntryKind, GitRepo, TreeEntry, is_url};
 pub use rules::test_files;
 pub use seal::{History, SEALED_BRANCH, Sealed, Submodule, seal};
 pub use split::{Side, SplitDecision, SplitPullRequest, split};

@@ -1,7 +1,7 @@
 //! The commits that led to a commit.
 
+use crate::git::unexpected;
 use crate::repository::GitRepo;
-use crate::scratch::unexpected;
 use atlas_core::{CommitSha, Error};
 
 /// Which commits of a history are wanted.

@@ -1,9 +1,10 @@
 //! States as whole files: what a chain of patches makes of a commit.
 
 use crate::apply::{ApplyOutcome, Rung, Tried, climb};
+use crate::git::GITLINK;
 use crate::repository::{GitRepo, path_text};
 use crate::rules::is_manifest;
-use crate::scratch::{GITLINK, Scratch, TreeSide};
+use crate::scratch::{Scratch, TreeSide};
 use crate::submodules::module_at;
 use atlas_core::{CommitSha, Error, ErrorKind, FileContent, FileMode, Overlay, Patch};
 use std::collections::BTreeMap;

@@ -4,7 +4,7 @@
 //! written to. Its configuration, hooks, filters and attributes are not seen either, so the same
 //! commits give the same bytes wherever the clone is.
 
-use crate::git::{Call, Output};
+use crate::git::{Call, unexpected};
 use crate::repository::GitRepo;
 use atlas_core::{CommitSha, Error, ErrorKind, Patch};
 use std::collections::BTreeMap;
@@ -31,9 +31,6 @@ impl TreeSide {
         matches!(self.mode, 0o100_644 | 0o100_755)
     }
 }
-
-/// The mode of a submodule's entry.
-pub(crate) const GITLINK: u32 = 0o160_000;
 
 /// The throw-away store.
 #[derive(Debug)]
@@ -375,14 +372,6 @@ fn batch_entry(bytes: &[u8]) -> Result<(&[u8], &[u8]), Error> {
     Ok((content, rest.get(size + 1..).ok_or_else(wrong)?))
 }
 
-pub(crate) fn unexpected(program: &str) -> Error {
-    Error::new(
-        ErrorKind::ToolFailed,
-        "read",
-        format!("what `{program}` printed"),
-    )
-}
-
 pub(crate) async fn write(path: &Path, content: &[u8]) -> Result<(), Error> {
     tokio::fs::write(path, content)
         .await
@@ -412,12 +401,4 @@ fn attribute_pattern(path: &str) -> String {
     }
     pattern.push('"');
     pattern
-}
-
-/// Reads a commit id that git printed.
-pub(crate) fn sha(output: &Output) -> Result<CommitSha, Error> {
-    output
-        .line()
-        .parse()
-        .map_err(|why| unexpected("git").with_source(why))
 }

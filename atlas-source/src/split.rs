@@ -7,6 +7,7 @@
 
 use crate::apply::{ApplyOutcome, Rung, climb};
 use crate::conditions::conditions;
+use crate::git::GITLINK;
 use crate::modified::modified_tests;
 use crate::repository::{GitRepo, path_text};
 use crate::rules::{
@@ -14,7 +15,7 @@ use crate::rules::{
     may_be_test_program,
 };
 use crate::rust_items::{Divided, divide};
-use crate::scratch::{GITLINK, RawChange, Scratch, TreeSide, write};
+use crate::scratch::{RawChange, Scratch, TreeSide, write};
 use crate::test_data;
 use atlas_core::{CommitSha, Error, ErrorKind, Evidence, Patch};
 use serde::Serialize;

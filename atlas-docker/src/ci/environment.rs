@@ -1,13 +1,15 @@
 //! Environment variables that CI sets for tests, as far as a plan can take them over.
 
+use super::Reach;
 use super::{Ci, Job, Placed};
-use crate::analysis::ALSO_WITH;
-use crate::services::Reach;
 use crate::tree::Tree;
 use atlas_core::{EnvironmentPlan, Evidence};
 use regex::Regex;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
+
+/// How a line of a plan's `drift` begins that names variables with which CI runs the same tests once more.
+pub const ALSO_WITH: &str = "CI runs the tests once more with ";
 
 /// Variables with a meaning of their own for the systems and frameworks that tests run under.
 const KNOWN: &[&str] = &[
@@ -324,8 +326,9 @@ fn read(text: &str, name: &str) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
+    use super::ALSO_WITH;
     use super::read;
-    use crate::analysis::{ALSO_WITH, testing::planned};
+    use crate::analysis::testing::planned;
 
     #[test]
     fn a_variable_is_read_and_a_message_is_not() {

@@ -23,13 +23,16 @@ mod gitlab;
 mod image;
 mod job;
 mod matrix;
+mod reach;
 #[cfg(test)]
 mod tests;
 mod travis;
 mod yaml;
 
+pub use environment::ALSO_WITH;
 pub(crate) use environment::{environment, variants};
 pub(crate) use job::Job;
+pub(crate) use reach::{Reach, is_plain};
 
 use crate::apt;
 use crate::tree::Tree;

@@ -15,11 +15,12 @@ mod rust;
 mod typescript;
 pub(crate) mod xml;
 
+pub(crate) use cpp::native;
 pub(crate) use java::COMPILE_FIRST;
 pub(crate) use python::{Database, database};
 pub(crate) use registry::BUILTIN;
 
-use crate::analysis::{Facts, Presence, Verdict};
+use crate::facts::{Facts, Presence, Verdict};
 use crate::tree::Tree;
 use atlas_core::{Environment, EnvironmentPlan};
 use std::fmt;

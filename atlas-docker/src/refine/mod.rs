@@ -9,8 +9,9 @@ mod trial;
 pub use tools::{RepositoryTools, ToolOffer, ToolSource};
 pub use trial::{Trial, TrialRun};
 
-use crate::analysis::{Analysis, AnalysisOptions, analyse};
+use crate::analysis::{Analysis, analyse};
 use crate::build::{BuildOutcome, Builder};
+use crate::facts::AnalysisOptions;
 use crate::render::render;
 use crate::repair::{Repair, Symptom, find};
 use crate::sealed;

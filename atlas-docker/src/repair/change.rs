@@ -1,6 +1,6 @@
 //! What a repair does to a plan.
 
-use crate::render::shell_quote;
+use crate::quote::shell_quote;
 use crate::services;
 use crate::toolbox;
 use atlas_core::{Day, EnvironmentPlan};

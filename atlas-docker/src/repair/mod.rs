@@ -4,6 +4,7 @@
 //! package that a table or the repository itself knows.
 
 mod change;
+mod cmake;
 mod npm;
 mod php;
 mod python;
@@ -16,7 +17,6 @@ mod toolchain;
 pub(crate) use change::{Change, with_version};
 pub(crate) use settings::NOT_FETCHED;
 
-use crate::native;
 use crate::tree::Tree;
 use atlas_core::{EnvironmentPlan, Evidence};
 use std::collections::BTreeSet;
@@ -71,7 +71,7 @@ const RULES: &[Rule] = &[
     python::modules,
     python::distributions_of_the_day,
     npm::packages,
-    native::unreachable_part,
+    cmake::unreachable_part,
     php::suites,
     service::refused,
     settings::locale,

@@ -7,7 +7,7 @@
 mod own;
 mod release;
 
-use crate::synthesizer::take_stock;
+use crate::stock::take_stock;
 use atlas_core::{
     Environment, Error, ErrorKind, Evidence, ExitState, Fault, ImageRef, Job, JobUser, Limits,
     Network, Overlay, Repository, RunContext, Sandbox, SynthesisOutcome,
@@ -109,7 +109,7 @@ pub(crate) async fn scan(
             "roots=({})\nATLAS_BASE={}\nATLAS_NAMES={}\n{SCAN}",
             roots(environment),
             repository.base,
-            crate::render::shell_quote(&names.join("\n"))
+            crate::quote::shell_quote(&names.join("\n"))
         ),
         collect: Vec::new(),
         env: BTreeMap::new(),

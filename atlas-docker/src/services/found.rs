@@ -1,7 +1,8 @@
 //! What a job has beside it, however it says so.
 
 use super::kinds::Kind;
-use super::{is_plain, literal};
+use super::literal;
+use crate::ci::is_plain;
 use crate::ci::{Beside, Job, Placed, composed};
 use crate::tree::Tree;
 use regex::Regex;
@@ -19,7 +20,7 @@ pub(super) struct Found {
     /// The port that CI's machine and the port that the container has.
     ports: Vec<(Option<u16>, u16)>,
     /// Whether it was asked for as a service, rather than being some container that is run.
-    sure: bool,
+    pub(super) sure: bool,
 }
 
 impl Found {
@@ -281,100 +282,4 @@ fn of_compose(job: &Job, command: &Placed, tree: &Tree) -> Vec<Found> {
     all.filter(|beside| named.is_empty() || named.contains(&beside.name.as_str()))
         .map(|beside| Found::new(job, &beside, false))
         .collect()
-}
-
-fn names_a_host(variable: &str) -> bool {
-    let name = variable.to_ascii_uppercase();
-    let words = ["HOST", "ADDR", "SERVER", "NODE", "ENDPOINT", "BROKER"];
-    words.iter().any(|word| name.contains(word))
-}
-
-/// What the variables of a job with services may speak of.
-#[derive(Debug)]
-pub(crate) struct Reach {
-    /// The places of the job's variables.
-    variables: Vec<Placed>,
-    /// Name, the container's own port, and the port here.
-    had: Vec<(String, u16, u16)>,
-    lacking: bool,
-}
-
-impl Reach {
-    pub(super) fn of(job: &Job) -> Self {
-        Self {
-            variables: job.env.iter().map(|(_, value)| value.clone()).collect(),
-            had: Vec::new(),
-            lacking: false,
-        }
-    }
-
-    /// Notes one that is started here.
-    pub(super) fn has(&mut self, name: &str, own: u16, port: u16) {
-        self.had.push((name.to_owned(), own, port));
-    }
-
-    /// Notes one that is not; says whether it is one that tests are likely to need.
-    pub(super) fn lacks(&mut self, found: &Found) -> bool {
-        self.lacking |= found.sure;
-        found.sure
-    }
-
-    /// Whether this is a variable of the job.
-    pub(crate) fn is_of(&self, value: &Placed) -> bool {
-        self.variables.contains(value)
-    }
-
-    /// Whether all is started here that the job has beside it, and there is something.
-    pub(crate) fn is_whole(&self) -> bool {
-        !self.had.is_empty() && !self.lacking
-    }
-
-    /// A variable's value as it is here: a service's name is this machine's own. `None` for one that speaks of
-    /// another machine, and for one that is no literal.
-    pub(crate) fn value(&self, variable: &str, text: &str) -> Option<String> {
-        static PORT: LazyLock<Regex> = LazyLock::new(|| {
-            Regex::new(r#"\$\{\{\s*job\.services\.([\w-]+)\.ports\[['"]?(\d+)['"]?\]\s*\}\}"#)
-                .expect("a literal pattern")
-        });
-        static HOST: LazyLock<Regex> = LazyLock::new(|| {
-            Regex::new(r"://(?:[^/@\s]*@)?([^/:@\s,]+)").expect("a literal pattern")
-        });
-        let mut text = PORT
-            .replace_all(text, |found: &regex::Captures<'_>| {
-                let had = self
-                    .had
-                    .iter()
-                    .find(|(name, own, _)| *name == found[1] && own.to_string() == found[2]);
-                had.map_or_else(|| found[0].to_owned(), |(_, _, port)| port.to_string())
-            })
-            .into_owned();
-        for (name, ..) in self.had.iter().filter(|(name, ..)| !name.is_empty()) {
-            // `postgres` is a host in one variable and a user in the next.
-            if text == *name && names_a_host(variable) {
-                return Some("localhost".to_owned());
-            }
-            for (before, after) in [
-                ("@", ":"),
-                ("@", "/"),
-                ("//", ":"),
-                ("//", "/"),
-                ("tcp(", ":"),
-                ("host=", ";"),
-                ("host=", " "),
-            ] {
-                text = text.replace(
-                    &format!("{before}{name}{after}"),
-                    &format!("{before}localhost{after}"),
-                );
-            }
-            let rest = text.strip_prefix(name.as_str());
-            let port = rest.and_then(|rest| rest.strip_prefix(':'));
-            if let Some(port) = port.filter(|port| port.starts_with(|c: char| c.is_ascii_digit())) {
-                text = format!("localhost:{port}");
-            }
-        }
-        let own = |host: &str| ["localhost", "127.0.0.1", "0.0.0.0", "[::1]"].contains(&host);
-        let stays = HOST.captures_iter(&text).all(|found| own(&found[1]));
-        (stays && is_plain(&text) && !text.starts_with('/') && text.len() <= 300).then_some(text)
-    }
 }

@@ -1,7 +1,7 @@
 //! What the distribution has of the programs that run beside tests.
 
-use super::is_plain;
 use crate::ci::Job;
+use crate::ci::is_plain;
 use regex::Regex;
 use std::sync::LazyLock;
 

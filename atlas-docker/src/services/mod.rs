@@ -4,13 +4,11 @@
 mod found;
 mod kinds;
 
-pub(crate) use found::Reach;
-
-use crate::ci::Placed;
+use crate::ci::{Job, Placed, Reach, is_plain};
+use crate::facts::Facts;
 use crate::languages::{Database, database};
-use crate::render::shell_quote;
+use crate::quote::shell_quote;
 use crate::toolbox::{self, SERVICE, call};
-use crate::{analysis::Facts, ci::Job};
 use atlas_core::{EnvironmentPlan, Evidence, Service};
 use found::{Found, found};
 use kinds::Kind;
@@ -29,7 +27,10 @@ pub(crate) fn services(facts: &Facts<'_>, plan: &mut EnvironmentPlan) -> Vec<Rea
         let mut reach = Reach::of(job);
         for found in found(job, facts.tree) {
             let Some(kind) = Kind::of(&found.image.text) else {
-                if reach.lacks(&found) && lacking.insert(found.image.text.clone()) {
+                if found.sure {
+                    reach.lacks();
+                }
+                if found.sure && lacking.insert(found.image.text.clone()) {
                     let text = format!(
                         "CI has {} beside the tests, which the distribution does not have: tests that need it fail",
                         found.image.text
@@ -209,13 +210,6 @@ fn start(kind: &Kind, port: u16, found: &Found, job: &Job) -> String {
         command.push_str(&line);
     }
     command
-}
-
-/// Whether a setting is a literal.
-fn is_plain(value: &str) -> bool {
-    !value.is_empty()
-        && !value.contains(['$', '`', '{', '<'])
-        && !value.chars().any(char::is_control)
 }
 
 /// The first literal that a text of a job comes to.

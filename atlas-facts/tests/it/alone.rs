@@ -51,7 +51,7 @@ const NAMESAKES: [(&str, &str); 8] = [
 ];
 
 /// What a source says outside of comments and tests.
-fn code(source: &str) -> String {
+pub(crate) fn code(source: &str) -> String {
     let (code, _) = source
         .split_once(
             "#[cfg(test)]
@@ -104,7 +104,7 @@ fn runners(source: &str) -> BTreeSet<String> {
 }
 
 /// The sources of all other crates.
-fn others() -> Vec<PathBuf> {
+pub(crate) fn others() -> Vec<PathBuf> {
     let own = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut files = Vec::new();
     let crates = own.parent().map(fs::read_dir);

@@ -1,6 +1,7 @@
 //! The tables, and that no other crate keeps one of its own.
 
 mod alone;
+mod cycles;
 
 use atlas_facts::{
     Family, FolderOfTests, Language, PACKAGE_FILES, Role, ending_of, fits, folder_of_tests,

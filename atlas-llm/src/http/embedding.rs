@@ -5,7 +5,7 @@ use super::draft::count;
 use super::endpoint::{Endpoint, wrong};
 use crate::budget::Cost;
 use crate::failure::{CallFailure, FailureCause};
-use crate::retry::seconds;
+use crate::retry_policy::seconds;
 use crate::{ModelConfig, Price, Purse, RetryPolicy};
 use async_trait::async_trait;
 use atlas_core::{Embedder, Error, ErrorKind, RunContext, Usage};

@@ -4,9 +4,10 @@ use super::ladder::{LadderStep, TreeReset, ladder};
 use super::scan::Scan;
 use super::touched_paths;
 use crate::apply::{entries, refuse};
+use crate::git::GITLINK;
 use crate::git::{Call, Output};
 use crate::repository::{GitRepo, path_text};
-use crate::scratch::{GITLINK, Scratch, TreeSide, write};
+use crate::scratch::{Scratch, TreeSide, write};
 use atlas_core::{
     CommitSha, Error, ErrorKind, FileContent, FileMode, GradingMode, Harness, Overlay, Patch,
 };

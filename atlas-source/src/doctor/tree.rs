@@ -4,7 +4,7 @@ use super::base::Base;
 use super::fault::{PatchFault, PatchFaultKind as Kind};
 use super::lines::{Content, Likeness, Side};
 use super::scan::{Hunk, Line, Scan, Section, without_prefix};
-use crate::scratch::GITLINK;
+use crate::git::GITLINK;
 use std::collections::BTreeSet;
 
 /// What each section meets in the tree.

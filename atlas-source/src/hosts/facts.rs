@@ -1,8 +1,8 @@
 //! What a commit's files tell of a repository: lines of code, test frameworks, licence.
 
 use super::lines::Language;
+use crate::git::unexpected;
 use crate::repository::GitRepo;
-use crate::scratch::unexpected;
 use atlas_core::{CommitSha, Error, ErrorKind, RepositoryFacts};
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::Stdio;

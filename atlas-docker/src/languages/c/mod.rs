@@ -1,8 +1,8 @@
 //! C: `CMake`, Meson, autotools, make.
 
 use super::Language;
-use crate::analysis::{Facts, Presence, Verdict};
-use crate::native;
+use crate::facts::{Facts, Presence, Verdict};
+use crate::languages::native;
 use crate::tree::Tree;
 use atlas_core::EnvironmentPlan;
 

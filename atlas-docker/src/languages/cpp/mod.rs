@@ -1,8 +1,9 @@
 //! C++: `CMake`, Meson, autotools, make.
 
+pub(crate) mod native;
+
 use super::Language;
-use crate::analysis::{Facts, Presence, Verdict};
-use crate::native;
+use crate::facts::{Facts, Presence, Verdict};
 use crate::tree::Tree;
 use atlas_core::EnvironmentPlan;
 

@@ -8,8 +8,8 @@ mod old;
 mod project;
 
 use super::{INSTALL_SUBSTITUTES, Language, env};
-use crate::analysis::{Facts, Presence, Verdict};
-use crate::render::shell_quote;
+use crate::facts::{Facts, Presence, Verdict};
+use crate::quote::shell_quote;
 use crate::system;
 use crate::tree::Tree;
 use crate::versions::{self, Version};

@@ -1,6 +1,6 @@
 //! Build constraints of Go's files.
 
-use crate::analysis::Facts;
+use crate::facts::Facts;
 use atlas_core::Evidence;
 use std::collections::BTreeSet;
 

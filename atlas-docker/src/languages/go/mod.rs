@@ -5,8 +5,8 @@ mod constraint;
 mod modules;
 
 use super::{Language, env};
-use crate::analysis::{Facts, Presence, Project, Verdict, only_projects};
-use crate::render::shell_quote;
+use crate::facts::{Facts, Presence, Project, Verdict, only_projects};
+use crate::quote::shell_quote;
 use crate::system;
 use crate::toolbox::{self, GO_INIT, GO_SPECS, GO_TEST_EVENTS, call};
 use crate::tree::Tree;

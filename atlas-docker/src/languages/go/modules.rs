@@ -1,7 +1,7 @@
 //! Where a repository's Go modules are, or what stands in for them.
 
 use super::{GO_LINE, REQUIRE};
-use crate::analysis::Facts;
+use crate::facts::Facts;
 use crate::tree::Tree;
 use crate::versions::Version;
 use atlas_core::Evidence;

@@ -3,8 +3,8 @@
 use super::super::xml::Element;
 use super::jdk::{Needs, number};
 use super::{JUNIT, Project, collect};
-use crate::analysis::{Facts, Verdict};
-use crate::render::shell_quote;
+use crate::facts::{Facts, Verdict};
+use crate::quote::shell_quote;
 use atlas_core::{EnvironmentPlan, Evidence, ReportSpec};
 use std::collections::{BTreeMap, BTreeSet};
 

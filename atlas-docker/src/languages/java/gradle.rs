@@ -2,8 +2,8 @@
 
 use super::jdk::{Needs, number};
 use super::{JUNIT, Project, below, collect, is_source};
-use crate::analysis::{Facts, Verdict};
-use crate::render::shell_quote;
+use crate::facts::{Facts, Verdict};
+use crate::quote::shell_quote;
 use crate::toolbox::{self, GRADLE_INIT, GRADLE_LAUNCHER, GRADLE_RESOLVE};
 use crate::tree::Tree;
 use crate::versions;

@@ -1,6 +1,6 @@
 //! Which JDK a build runs on.
 
-use crate::analysis::Facts;
+use crate::facts::Facts;
 use crate::tree::Tree;
 use crate::versions::{self, Version};
 use atlas_core::{EnvironmentPlan, Evidence};

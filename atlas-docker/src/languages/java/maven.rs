@@ -2,9 +2,9 @@
 
 use super::pom::Reactor;
 use super::{JUNIT, Project, collect};
-use crate::analysis::{self, Facts, Verdict, only_projects};
 use crate::ci::Placed;
-use crate::render::shell_quote;
+use crate::facts::{self, Facts, Verdict, only_projects};
+use crate::quote::shell_quote;
 use crate::toolbox::{self, MAVEN_FETCH};
 use atlas_core::{EnvironmentPlan, Evidence, ReportSpec};
 use regex::Regex;
@@ -179,11 +179,11 @@ fn part(
         return String::new();
     }
     let needs = reactor.needs_of(facts.touched);
-    let modules: Vec<analysis::Project<'_>> = reactor
+    let modules: Vec<facts::Project<'_>> = reactor
         .poms
         .iter()
         .zip(needs)
-        .map(|(pom, needs)| analysis::Project {
+        .map(|(pom, needs)| facts::Project {
             folder: super::pom::folder(&pom.path),
             name: pom.root.text_at(&["artifactId"]).unwrap_or_default(),
             needs,

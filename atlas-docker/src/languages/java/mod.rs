@@ -10,8 +10,8 @@ mod subprojects;
 pub(crate) use maven::COMPILE_FIRST;
 
 use super::{INSTALL_SUBSTITUTES, Language, env};
-use crate::analysis::{Facts, Presence, Verdict};
-use crate::render::shell_quote;
+use crate::facts::{Facts, Presence, Verdict};
+use crate::quote::shell_quote;
 use crate::system;
 use crate::tree::Tree;
 use atlas_core::{Environment, EnvironmentPlan, Evidence};
@@ -165,7 +165,11 @@ impl Language for Java {
         }
         let mut plan = EnvironmentPlan {
             env: env([("LANG", "C.UTF-8")]),
-            products: Some(crate::native::products(&["java"], &[], &["class"])),
+            products: Some(crate::languages::native::products(
+                &["java"],
+                &[],
+                &["class"],
+            )),
             ..EnvironmentPlan::default()
         };
         match project.tool {

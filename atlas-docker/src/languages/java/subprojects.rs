@@ -1,7 +1,7 @@
 //! The projects of a Gradle build, and those of them that a pull request concerns.
 
 use super::{Project, below, is_test};
-use crate::analysis::{self, Facts, only_projects};
+use crate::facts::{self, Facts, only_projects};
 use crate::tree::Tree;
 use atlas_core::EnvironmentPlan;
 use regex::Regex;
@@ -31,9 +31,9 @@ pub(super) fn tasks(
             facts.tree.has_folder(&folder).then_some((name, folder))
         }))
         .collect();
-    let projects: Vec<analysis::Project<'_>> = found
+    let projects: Vec<facts::Project<'_>> = found
         .iter()
-        .map(|(name, folder)| analysis::Project {
+        .map(|(name, folder)| facts::Project {
             folder,
             name,
             needs: needs(facts.tree, folder, &found),

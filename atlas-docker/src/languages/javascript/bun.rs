@@ -2,7 +2,7 @@
 
 use super::manager::is_version;
 use super::package::{Package, join};
-use crate::analysis::Facts;
+use crate::facts::Facts;
 use crate::versions;
 
 /// The Bun to take from npm: what the repository pins, then what CI takes, then the newest of the day.

@@ -14,8 +14,8 @@ mod shell;
 mod suites;
 
 use super::{Language, env};
-use crate::analysis::{Facts, LEFT_OUT, Presence, Project, Verdict, only_projects};
-use crate::render::shell_quote;
+use crate::facts::{Facts, LEFT_OUT, Presence, Project, Verdict, only_projects};
+use crate::quote::shell_quote;
 use crate::system;
 use crate::toolbox::{self, AVA_TWO, MOCHA_TWO, NODE_WHOLE, PLAYWRIGHT_TWO};
 use crate::tree::Tree;

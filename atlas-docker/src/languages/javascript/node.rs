@@ -1,8 +1,8 @@
 //! Which Node the tests run under.
 
 use super::package::{Package, join};
-use crate::analysis::Facts;
-use crate::render::shell_quote;
+use crate::facts::Facts;
+use crate::quote::shell_quote;
 use crate::toolbox::{self, NODE_VERSION};
 use crate::versions::{self, Version};
 use atlas_core::{EnvironmentPlan, Evidence};

@@ -5,7 +5,7 @@ use super::manager::{in_folder, target};
 use super::package::{Workspace, join};
 use super::runner::{Runner, Suite};
 use super::suites::Preparation;
-use crate::render::shell_quote;
+use crate::quote::shell_quote;
 use crate::toolbox::{self, JASMINE_TAP, UVU_TAP, UVU_TAP_MODULE};
 use crate::tree::Tree;
 use atlas_core::{EnvironmentPlan, Evidence, ReportSpec};

@@ -1,6 +1,6 @@
 //! As much of a shell's grammar as package scripts use.
 
-use crate::render::shell_quote;
+use crate::quote::shell_quote;
 use std::fmt::Write as _;
 
 /// One command of a script.

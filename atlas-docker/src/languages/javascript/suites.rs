@@ -4,7 +4,7 @@ use super::package::{Workspace, join};
 use super::runner::{Meaning, Runner, Suite, meaning};
 use super::script::{Expansion, Step};
 use super::shell::again;
-use crate::analysis::{Facts, Verdict};
+use crate::facts::{Facts, Verdict};
 use crate::tree::Tree;
 use atlas_core::Evidence;
 use std::collections::{BTreeMap, BTreeSet};

@@ -6,9 +6,9 @@ mod runner;
 mod versions;
 
 use super::{Language, env};
-use crate::analysis::{Facts, Presence, Verdict};
+use crate::facts::{Facts, Presence, Verdict};
 use crate::languages::INSTALL_SUBSTITUTES;
-use crate::render::shell_quote;
+use crate::quote::shell_quote;
 use crate::system;
 use crate::toolbox::{self, COMPOSER_INSTALL};
 use crate::tree::Tree;

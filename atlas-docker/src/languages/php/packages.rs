@@ -2,9 +2,9 @@
 
 use super::composer::{CONFIGURATIONS, Composer, is_test};
 use super::runner::names_runner;
-use crate::analysis::{Facts, Project, Verdict};
+use crate::facts::{Facts, Project, Verdict};
 use crate::languages::nested;
-use crate::render::shell_quote;
+use crate::quote::shell_quote;
 use crate::tree::Tree;
 use atlas_core::EnvironmentPlan;
 use regex::Regex;

@@ -1,9 +1,9 @@
 //! What runs the tests, and how it is told to name each of them.
 
 use super::composer::{CONFIGURATIONS, Composer, is_test};
-use crate::analysis::{Facts, Verdict};
 use crate::ci::Placed;
-use crate::render::shell_quote;
+use crate::facts::{Facts, Verdict};
+use crate::quote::shell_quote;
 use atlas_core::{EnvironmentPlan, Evidence, ReportSpec};
 use regex::Regex;
 use std::collections::BTreeSet;

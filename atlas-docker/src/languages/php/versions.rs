@@ -1,7 +1,7 @@
 //! Which PHP, and which `PHPUnit` goes with it.
 
 use super::composer::Composer;
-use crate::analysis::Facts;
+use crate::facts::Facts;
 use crate::versions::{self, Version};
 use atlas_core::{EnvironmentPlan, Evidence};
 use regex::Regex;

@@ -3,8 +3,8 @@
 use super::install::day;
 use super::lists::Chosen;
 use super::manifests::{Manifests, name_of};
-use crate::analysis::Facts;
-use crate::render::shell_quote;
+use crate::facts::Facts;
+use crate::quote::shell_quote;
 use crate::toolbox::{INSTALL_PYTHON, call};
 use atlas_core::Evidence;
 use regex::Regex;

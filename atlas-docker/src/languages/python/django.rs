@@ -1,9 +1,9 @@
 //! The runners of Django and `SymPy`, and services that tests would need.
 
 use super::runner::{Found, Runner};
-use crate::analysis::{Facts, Verdict};
 use crate::ci::Placed;
-use crate::render::shell_quote;
+use crate::facts::{Facts, Verdict};
+use crate::quote::shell_quote;
 use crate::toolbox;
 use atlas_core::{EnvironmentPlan, Evidence};
 use regex::Regex;

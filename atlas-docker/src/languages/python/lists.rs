@@ -4,7 +4,7 @@ use super::ini::strip_factors;
 use super::locks::lockfile;
 use super::manifests::{Group, Manifests, name_of};
 use super::runner::is_test_tool;
-use crate::analysis::Facts;
+use crate::facts::Facts;
 use atlas_core::{EnvironmentPlan, Evidence};
 use regex::Regex;
 use std::collections::BTreeSet;

@@ -16,7 +16,7 @@ mod variables;
 pub(crate) use django::{Database, database};
 
 use super::{Language, env, nested};
-use crate::analysis::{Facts, Presence, Verdict};
+use crate::facts::{Facts, Presence, Verdict};
 use crate::system;
 use crate::tree::Tree;
 use crate::versions::{self, Version};

@@ -2,9 +2,9 @@
 
 use super::manifests::{Manifests, name_of};
 use super::{is_test, project};
-use crate::analysis::{Facts, Project, Verdict, only_projects};
+use crate::facts::{Facts, Project, Verdict, only_projects};
 use crate::languages::nested;
-use crate::render::shell_quote;
+use crate::quote::shell_quote;
 use crate::toolbox::{INSTALL_PYTHON, call};
 use crate::tree::Tree;
 use atlas_core::EnvironmentPlan;

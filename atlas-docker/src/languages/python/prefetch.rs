@@ -8,8 +8,8 @@
 use super::install::day;
 use super::lists::{Chosen, DEV_GROUPS, TEST_GROUPS, is_lint, of_tox};
 use super::manifests::{Manifests, name_of};
-use crate::analysis::Facts;
-use crate::render::shell_quote;
+use crate::facts::Facts;
+use crate::quote::shell_quote;
 use crate::toolbox::{INSTALL_PYTHON, call};
 use crate::tree::resolved;
 use atlas_core::{EnvironmentPlan, Evidence};

@@ -2,9 +2,9 @@
 
 use super::manifests::{Manifests, name_of};
 use super::{django, is_test, unittest};
-use crate::analysis::{Facts, Verdict};
 use crate::ci::Placed;
-use crate::render::shell_quote;
+use crate::facts::{Facts, Verdict};
+use crate::quote::shell_quote;
 use crate::toolbox::{self, UNITTEST_TWO};
 use atlas_core::{EnvironmentPlan, Evidence};
 use regex::Regex;

@@ -3,9 +3,9 @@
 use super::is_test;
 use super::manifests::Manifests;
 use super::runner::{at, commands, is_below};
-use crate::analysis::Facts;
 use crate::ci::Placed;
-use crate::render::shell_quote;
+use crate::facts::Facts;
+use crate::quote::shell_quote;
 use atlas_core::{EnvironmentPlan, Evidence};
 use regex::Regex;
 use std::sync::LazyLock;

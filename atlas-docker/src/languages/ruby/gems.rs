@@ -1,7 +1,7 @@
 //! Several gems in folders of one repository: each tested in its folder, with the Gemfile that is nearest above it.
 
 use super::manifests::{self, Manifests, is_test};
-use crate::analysis::{Facts, Project, Verdict};
+use crate::facts::{Facts, Project, Verdict};
 use crate::languages::nested;
 use crate::tree::Tree;
 use atlas_core::EnvironmentPlan;

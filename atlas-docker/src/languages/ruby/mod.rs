@@ -7,8 +7,8 @@ mod runner;
 mod versions;
 
 use super::{INSTALL_SUBSTITUTES, Language, env};
-use crate::analysis::{Facts, Presence, Verdict};
-use crate::render::shell_quote;
+use crate::facts::{Facts, Presence, Verdict};
+use crate::quote::shell_quote;
 use crate::system;
 use crate::toolbox::{self, KEEP_GOING, LOAD, REPORT};
 use crate::tree::Tree;

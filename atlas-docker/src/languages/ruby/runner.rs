@@ -3,8 +3,8 @@
 use super::gems;
 use super::manifests::{Manifests, is_manifest, is_test};
 use super::rake::{self, TestTask};
-use crate::analysis::{Facts, Verdict};
-use crate::render::shell_quote;
+use crate::facts::{Facts, Verdict};
+use crate::quote::shell_quote;
 use crate::tree::Tree;
 use atlas_core::{EnvironmentPlan, Evidence, ReportSpec};
 use regex::Regex;

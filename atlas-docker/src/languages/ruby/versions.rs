@@ -1,7 +1,7 @@
 //! Which Ruby.
 
 use super::manifests::Manifests;
-use crate::analysis::Facts;
+use crate::facts::Facts;
 use crate::versions::{self, Version};
 use atlas_core::{EnvironmentPlan, Evidence};
 use regex::Regex;

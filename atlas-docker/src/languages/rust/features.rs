@@ -1,8 +1,8 @@
 //! Which packages and features the tests are run with.
 
 use super::{MANIFEST, members, plain_words, spaced};
-use crate::analysis::Facts;
 use crate::ci::Placed;
+use crate::facts::Facts;
 use crate::tree::Tree;
 use atlas_core::{EnvironmentPlan, Evidence};
 use regex::Regex;

@@ -1,7 +1,7 @@
 //! The packages of a Cargo workspace, and those of them that a pull request concerns.
 
 use super::MANIFEST;
-use crate::analysis::{Facts, Project, only_projects};
+use crate::facts::{Facts, Project, only_projects};
 use crate::tree::{Tree, resolved};
 use atlas_core::EnvironmentPlan;
 use regex::Regex;

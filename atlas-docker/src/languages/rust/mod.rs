@@ -4,8 +4,8 @@ mod features;
 mod members;
 
 use super::{Language, env, nested};
-use crate::analysis::{Facts, Presence, Verdict};
-use crate::render::shell_quote;
+use crate::facts::{Facts, Presence, Verdict};
+use crate::quote::shell_quote;
 use crate::system;
 use crate::toolbox::{self, CARGO_FREEZE, CARGO_TEST_EACH, call};
 use crate::tree::Tree;
@@ -112,7 +112,7 @@ fn workspace(facts: &Facts<'_>) -> Result<EnvironmentPlan, Verdict> {
         ]),
         products: Some(CompiledProducts {
             name_sources: true,
-            ..crate::native::products(&["rs"], &[], &["d"])
+            ..crate::languages::native::products(&["rs"], &[], &["d"])
         }),
         ..EnvironmentPlan::default()
     };

@@ -1,7 +1,7 @@
 //! TypeScript, under Node as JavaScript is: the same analysis, told apart by its sources.
 
 use super::{Language, javascript};
-use crate::analysis::{Facts, Presence, Verdict};
+use crate::facts::{Facts, Presence, Verdict};
 use crate::tree::Tree;
 use atlas_core::EnvironmentPlan;
 

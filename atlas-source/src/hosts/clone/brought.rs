@@ -2,8 +2,8 @@
 
 use super::PullRequestSteps;
 use super::walk::Step;
+use crate::git::unexpected;
 use crate::repository::{GitRepo, shas};
-use crate::scratch::unexpected;
 use atlas_core::{CommitSha, Error};
 use std::collections::{BTreeMap, HashMap, HashSet};
 

@@ -1,8 +1,8 @@
 //! How large changes are: two calls of git for many of them.
 
+use crate::git::unexpected;
 use crate::repository::GitRepo;
 use crate::rules::PathRules;
-use crate::scratch::unexpected;
 use atlas_core::{ChangeShape, CommitSha, Error, ErrorKind};
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::Stdio;

@@ -1,7 +1,7 @@
 //! The first-parent history of a branch, read while git writes it.
 
+use crate::git::unexpected;
 use crate::repository::GitRepo;
-use crate::scratch::unexpected;
 use atlas_core::{CommitSha, Error, ErrorKind};
 use std::collections::VecDeque;
 use std::process::Stdio;

@@ -1,6 +1,6 @@
 //! Which GCC, and on which Debian.
 
-use crate::analysis::Facts;
+use crate::facts::Facts;
 use crate::versions::{self, Version};
 use atlas_core::{EnvironmentPlan, Evidence};
 use regex::Regex;

@@ -4,40 +4,40 @@ use crate::tree::Tree;
 
 /// One call of a command.
 #[derive(Clone, Debug)]
-pub(super) struct Call {
+pub(crate) struct Call {
     /// Its name in lower case.
-    pub(super) name: String,
+    pub(crate) name: String,
     /// Its arguments, quotes removed, variables as they stand.
-    pub(super) words: Vec<String>,
+    pub(crate) words: Vec<String>,
     /// The file.
-    pub(super) file: String,
+    pub(crate) file: String,
     /// The line, from 1.
-    pub(super) line: usize,
+    pub(crate) line: usize,
     /// The conditions of the `if` blocks around it, `NOT` put in front in an `else` branch.
-    pub(super) conditions: Vec<Vec<String>>,
+    pub(crate) conditions: Vec<Vec<String>>,
 }
 
 impl Call {
     /// The argument after a keyword.
-    pub(super) fn after(&self, keyword: &str) -> Option<&str> {
+    pub(crate) fn after(&self, keyword: &str) -> Option<&str> {
         let at = self.words.iter().position(|word| word == keyword)?;
         self.words.get(at + 1).map(String::as_str)
     }
 
     /// Whether a word is among the arguments.
-    pub(super) fn has(&self, word: &str) -> bool {
+    pub(crate) fn has(&self, word: &str) -> bool {
         self.words.iter().any(|given| given == word)
     }
 
     /// The call as it may be shown.
-    pub(super) fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         let words: Vec<&str> = self.words.iter().take(6).map(String::as_str).collect();
         format!("{}({})", self.name, words.join(" "))
     }
 }
 
 /// The calls of a file, in order; what is no call is passed over.
-pub(super) fn calls(tree: &Tree, file: &str) -> Vec<Call> {
+pub(crate) fn calls(tree: &Tree, file: &str) -> Vec<Call> {
     let text = tree.text(file).unwrap_or_default();
     let mut found = read(&text, file);
     let mut open: Vec<Vec<String>> = Vec::new();

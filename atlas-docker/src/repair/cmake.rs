@@ -1,7 +1,10 @@
 //! Parts of a `CMake` project that an option switches on and whose sources cannot be reached.
 
-use super::listing::{self, Call};
-use crate::repair::{Change, Repair, Symptom};
+use super::{Change, Repair, Symptom};
+use crate::languages::native::{
+    self,
+    listing::{self, Call},
+};
 use crate::tree::Tree;
 use regex::Regex;
 use std::sync::LazyLock;
@@ -64,7 +67,7 @@ fn guard(tree: &Tree, call: &Call) -> Option<String> {
             let of_all_tests = match call.name.as_str() {
                 "enable_testing" => true,
                 "include" => first == "CTest",
-                "add_subdirectory" => super::is_test(&format!("{first}/CMakeLists.txt")),
+                "add_subdirectory" => native::is_test(&format!("{first}/CMakeLists.txt")),
                 _ => false,
             };
             if of_all_tests && call.conditions.iter().flatten().any(|word| word == name) {

@@ -2,8 +2,8 @@
 
 use super::packages;
 use super::{Recipe, framework, place, within};
-use crate::analysis::Facts;
-use crate::render::shell_quote;
+use crate::facts::Facts;
+use crate::quote::shell_quote;
 use crate::toolbox::MAKE;
 use atlas_core::Evidence;
 use regex::Regex;

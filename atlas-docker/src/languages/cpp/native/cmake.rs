@@ -3,8 +3,8 @@
 use super::listing::{self, Call};
 use super::packages::{self, Wanted};
 use super::{Recipe, framework, options, place, reading, within};
-use crate::analysis::Facts;
-use crate::render::shell_quote;
+use crate::facts::Facts;
+use crate::quote::shell_quote;
 use crate::toolbox::CTEST;
 use crate::tree::Tree;
 use crate::versions::Version;

@@ -1,6 +1,6 @@
 //! Which framework the test programs are written with.
 
-use crate::analysis::Facts;
+use crate::facts::Facts;
 use atlas_core::Evidence;
 use regex::Regex;
 use std::collections::BTreeMap;

@@ -1,7 +1,7 @@
 //! Options of a build that switch its tests on.
 
-use crate::analysis::Facts;
 use crate::ci::Placed;
+use crate::facts::Facts;
 use atlas_core::Evidence;
 use regex::Regex;
 use std::sync::LazyLock;

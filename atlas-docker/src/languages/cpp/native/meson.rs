@@ -2,7 +2,7 @@
 
 use super::packages;
 use super::{Recipe, options, place, within};
-use crate::analysis::Facts;
+use crate::facts::Facts;
 use crate::toolbox::MESON;
 use crate::versions::Version;
 use atlas_core::Evidence;

@@ -2,7 +2,7 @@
 
 use super::packages;
 use super::{Recipe, framework, place, within};
-use crate::analysis::Facts;
+use crate::facts::Facts;
 use crate::toolbox::MAKE;
 use atlas_core::Evidence;
 use regex::Regex;

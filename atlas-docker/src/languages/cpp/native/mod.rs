@@ -8,19 +8,15 @@ mod autotools;
 mod cmake;
 mod compiler;
 mod framework;
-mod listing;
+pub(crate) mod listing;
 pub(crate) mod make;
 mod meson;
-mod optional;
 mod options;
 mod packages;
 
-pub(crate) use optional::unreachable_part;
-pub(crate) use packages::is_needless;
-
-use crate::analysis::{Facts, Presence, Verdict};
+use crate::facts::{Facts, Presence, Verdict};
 use crate::languages::{INSTALL_SUBSTITUTES, env};
-use crate::render::shell_quote;
+use crate::quote::shell_quote;
 use crate::system;
 use crate::toolbox::{self, CTEST, MADE_OF, MESON, RESULTS};
 use crate::tree::Tree;
@@ -69,7 +65,7 @@ pub(crate) fn presence(tree: &Tree, ends: &[&str]) -> Presence {
 }
 
 /// Whether a path is that of a test, by its name or its folders.
-fn is_test(path: &str) -> bool {
+pub(crate) fn is_test(path: &str) -> bool {
     path.to_ascii_lowercase().split('/').any(|part| {
         part.split(['_', '-', '.']).any(|word| {
             matches!(
