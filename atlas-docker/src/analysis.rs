@@ -215,10 +215,7 @@ fn submodules(tree: &Tree, plan: &mut EnvironmentPlan) {
         std::sync::LazyLock::new(|| regex::Regex::new(r"^\s*url\s*=").expect("a literal pattern"));
     if let Some((line, text)) = tree.line(".gitmodules", &URL) {
         toolbox::add(plan, SUBMODULES);
-        // Before all else, so that what is set up comes behind them.
-        let setup = std::mem::take(&mut plan.setup);
-        plan.build
-            .splice(0..0, [vec![call(SUBMODULES)], setup].concat());
+        plan.build.insert(0, call(SUBMODULES));
         plan.drift
             .push("submodules are fetched from where .gitmodules points".to_owned());
         plan.prove("build", Evidence::at(".gitmodules", line, text));

@@ -1,7 +1,7 @@
 //! Projects that stand in a folder of the repository instead of its root.
 
-use crate::analysis::{Facts, Project, Verdict, only_projects};
-use crate::render::shell_quote;
+use crate::facts::{Facts, Project, Verdict, only_projects};
+use crate::quote::shell_quote;
 use crate::tree::Tree;
 use crate::versions::Version;
 use atlas_core::{EnvironmentPlan, Evidence};
@@ -87,8 +87,6 @@ fn placed(
             let into = |command: &mut String| {
                 *command = format!("cd {} && {{ {command}\n}}", shell_quote(folder));
             };
-            // Of several projects each is set up before its own build.
-            plan.build.splice(0..0, std::mem::take(&mut plan.setup));
             plan.build.iter_mut().for_each(into);
             plan.prefetch.iter_mut().for_each(into);
             plan.rebuild.iter_mut().for_each(into);
@@ -208,9 +206,14 @@ fn merged(plans: Vec<EnvironmentPlan>) -> EnvironmentPlan {
         ..EnvironmentPlan::default()
     });
     let is_one = plans.len() == 1;
+    // Projects that are set up otherwise are each set up before their own build.
+    let is_set_up_alike = plans.windows(2).all(|two| two[0].setup == two[1].setup);
     let mut runs = Vec::new();
     let mut parsers: Vec<String> = Vec::new();
-    for other in plans {
+    for mut other in plans {
+        if !is_set_up_alike {
+            plan.build.append(&mut other.setup);
+        }
         let lists = [
             (&mut plan.pre_install, other.pre_install),
             (&mut plan.setup, other.setup),
