@@ -346,7 +346,7 @@ fn runners_leave_a_report_beside_the_console() {
         (
             "NODE_OPTIONS=--no-warnings ava --serial",
             "ava\": \"^3.0.0",
-            "NODE_OPTIONS=--no-warnings \"--require $ATLAS_ENV/toolbox/ava-two.cjs\" ava --serial --tap",
+            "NODE_OPTIONS='--no-warnings '\"--require $ATLAS_ENV/toolbox/ava-two.cjs\" ava --serial --tap",
             Some("ava.xml"),
         ),
         (
@@ -535,4 +535,34 @@ fn other_managers_install_by_the_pull_request_s_lockfile() {
         assert!(beside.contains("-- b@2"), "{beside}");
         assert!(plan.tools.iter().any(|tool| tool == "head-lock"));
     }
+}
+
+#[test]
+fn what_nyc_loads_is_loaded_without_it() {
+    for (rest, files, options) in [
+        (
+            r#","nyc":{"require":["@babel/register"]}"#,
+            &[][..],
+            "'--require @babel/register'",
+        ),
+        (
+            "",
+            &[(".nycrc", r#"{"require":["ts-node/register","./setup.js"]}"#)],
+            "'--require ts-node/register --require ./setup.js'",
+        ),
+    ] {
+        let package = format!(
+            r#"{{"scripts":{{"test":"nyc npm run own","own":"mocha test"}},"devDependencies":{{"mocha":"10","nyc":"15"}}{rest}}}"#
+        );
+        let command = planned(&package, files).test_cmd;
+        let expected = format!("NODE_OPTIONS={options} mocha test ");
+        assert!(command.contains(&expected), "{command}");
+    }
+    let package = r#"{"scripts":{"test":"NODE_OPTIONS=--no-warnings nyc --require esm mocha"},
+        "devDependencies":{"mocha":"10","nyc":"15"}}"#;
+    let command = planned(package, &[]).test_cmd;
+    assert!(
+        command.contains("NODE_OPTIONS='--no-warnings --require esm' mocha "),
+        "{command}"
+    );
 }

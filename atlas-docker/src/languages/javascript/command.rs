@@ -5,6 +5,7 @@ use super::programs::INTERPRETERS;
 use super::runner::{Runner, Suite};
 use super::script::head;
 use super::shell::{again, drop_flags, drop_valued, unquoted};
+use crate::quote::shell_quote;
 use crate::toolbox::{
     self, AVA_TWO, MOCHA_TWO, NODE_WHOLE, PLAYWRIGHT_TWO, UVU_TAP, UVU_TAP_MODULE,
 };
@@ -112,7 +113,8 @@ impl Suite {
         let given = if given.is_empty() {
             given
         } else {
-            format!("{} ", again(&[given]))
+            // One word with the option behind it.
+            shell_quote(&format!("{given} "))
         };
         let mut words = self.program.clone();
         words.extend(args);

@@ -20,11 +20,17 @@ pub(super) struct Step {
     pub(super) each: Option<Loop>,
 }
 
+/// A variable with options that every node takes.
+const NODE_OPTIONS: &str = "NODE_OPTIONS=";
+
+/// Measures which lines are run, and has settings of its own.
+const NYC: &str = "nyc";
+
 /// Programs that only measure, prepare or repeat what follows them.
 const WRAPPERS: &[&str] = &[
     "npx",
     "bunx",
-    "nyc",
+    NYC,
     "c8",
     "istanbul",
     "cross-env",
@@ -233,6 +239,21 @@ impl<'a> Expansion<'a> {
         let (env, rest) = bare(words);
         let mut inner = place.clone();
         inner.env.extend(env);
+        let wrappers = &words[..words.len() - rest.len()];
+        if wrappers.iter().any(|word| head(word) == NYC) {
+            let asked = inner
+                .env
+                .iter()
+                .position(|word| word.starts_with(NODE_OPTIONS));
+            if let Some(loaded) = self.loaded_by_nyc(place, wrappers) {
+                let asked = asked.map(|at| inner.env.remove(at)).unwrap_or_default();
+                let asked = unquoted(asked.trim_start_matches(NODE_OPTIONS));
+                let all = format!("{asked} {loaded}");
+                inner
+                    .env
+                    .push(format!("{NODE_OPTIONS}{}", all.trim_start()));
+            }
+        }
         let head = rest.first().map(|word| head(word)).unwrap_or_default();
         if matches!(head.as_str(), "concurrently" | "start-server-and-test") {
             for word in rest[1..].iter().filter(|word| !word.starts_with('-')) {
@@ -273,6 +294,32 @@ impl<'a> Expansion<'a> {
                 each: inner.each,
             }),
         }
+    }
+
+    /// What nyc has every process below it load, as options of node: one may be what reads the sources (`@babel/register`).
+    fn loaded_by_nyc(&self, place: &Place, wrappers: &[String]) -> Option<String> {
+        let package = &self.workspace.packages[place.package];
+        let files = [".nycrc", ".nycrc.json"].map(|name| join(&package.folder, name));
+        let file = files.iter().find_map(|file| self.tree.text(file));
+        let settings = match file {
+            Some(text) => serde_json::from_str(&text).ok(),
+            None => package.json.get(NYC).cloned(),
+        };
+        let listed = settings
+            .as_ref()
+            .and_then(|settings| settings.get("require"));
+        let listed = match listed {
+            Some(Value::Array(names)) => names.iter().filter_map(Value::as_str).collect(),
+            Some(Value::String(name)) => vec![name.as_str()],
+            _ => Vec::new(),
+        };
+        let given = wrappers.windows(2).filter_map(|two| match two[0].as_str() {
+            "--require" | "-r" => Some(unquoted(&two[1])),
+            _ => None,
+        });
+        let names = listed.into_iter().map(str::to_owned).chain(given);
+        let options: Vec<String> = names.map(|name| format!("--require {name}")).collect();
+        (!options.is_empty()).then(|| options.join(" "))
     }
 
     /// The lines of a shell script or of a Makefile's target.
