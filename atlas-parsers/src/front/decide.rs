@@ -33,7 +33,8 @@ const FEWEST: usize = 3;
 
 /// Whether somebody else than the tests puts something in front of the lines, and who.
 ///
-/// The lines of the runner decide: they have it too, and none of them is without it. As long as there are
+/// The lines of the runner decide: they have it too, and none of them is without it, unless the log begins and
+/// ends with such lines: then what stands between them without it was put there. As long as there are
 /// none, only a log of which nearly every line has it from the first on is such a one, unless the lines read
 /// as an application's own, with a level behind the time and nothing like a runner's.
 fn framed(head: &[u8]) -> Option<Kind> {
@@ -47,7 +48,8 @@ fn framed(head: &[u8]) -> Option<Kind> {
     let kind = *all.iter().max_by_key(|kind| times(kind))?;
     let begin = kinds.iter().position(|line| line.1 == Some(kind))?;
     let (times, since) = (times(&kind), kinds.len() - begin);
-    if times < FEWEST || times * 2 < since {
+    let is_around = begin == 0 && kinds.last().is_some_and(|line| line.1 == Some(kind));
+    if times < FEWEST || times * 2 < since && !is_around {
         return None;
     }
     let (mut inside, mut outside, mut levels, mut tags) = (Side::default(), Side::default(), 0, 0);
@@ -64,7 +66,7 @@ fn framed(head: &[u8]) -> Option<Kind> {
     }
     let nearly_all = times * 10 >= since * 9;
     let is_so = if inside.marks > 0 {
-        outside.marks == 0 || nearly_all && begin == 0 && inside.marks > outside.marks
+        outside.marks == 0 || is_around || nearly_all && begin == 0 && inside.marks > outside.marks
     } else {
         let is_own = levels * 2 >= times && inside.hints == 0;
         let is_bare = nearly_all && begin == 0 && !is_own && kind != Kind::Service;
