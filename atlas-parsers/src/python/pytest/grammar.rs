@@ -161,14 +161,15 @@ pub(super) fn cut_id(text: &[u8], sub: bool) -> (&[u8], bool) {
 }
 
 /// How far a run is, as the end of a line says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Progress {
     /// Nothing is said.
+    #[default]
     None,
-    /// On the way.
-    Some,
     /// A duration: nothing of how far the run is.
     Timed,
+    /// On the way.
+    Some,
     /// `[100%]`, or `[89/89]`.
     Done,
 }

@@ -23,7 +23,7 @@ use crate::text::{clean, uncoloured};
 use atlas_core::{Evidence, LineState, LostReason, ParsedLog, ParsedLogBuilder, RunOutcome};
 use grammar::{Progress, Word};
 use memchr::memmem;
-use session::Session;
+use session::{Begin, Session};
 use std::sync::LazyLock;
 use sugar::Sugar;
 
@@ -252,7 +252,7 @@ impl State {
                 self.cleaned(&line[..at]);
             }
             self.nested.begin(&mut self.session);
-            self.session = Some(Session::new(false));
+            self.session = Some(Session::new(Begin::Title));
             return;
         }
         if !self.nested.is_inside() {
@@ -290,11 +290,11 @@ impl State {
     }
 
     /// A new session begins; the one before it is final.
-    fn begin(&mut self, phase: Phase, quiet: bool) -> &mut Session {
+    fn begin(&mut self, phase: Phase, begin: Begin) -> &mut Session {
         self.end_conftest();
         self.end_session();
         self.phase = phase;
-        self.session.insert(Session::new(quiet))
+        self.session.insert(Session::new(begin))
     }
 
     fn end_session(&mut self) {
@@ -348,7 +348,7 @@ impl State {
         match first {
             b'=' => {
                 if Self::is_start(line) {
-                    self.begin(Phase::Running, false);
+                    self.begin(Phase::Running, Begin::Title);
                     return;
                 }
                 let section = grammar::titled(line, b'=').and_then(reports::Section::of);
@@ -358,7 +358,7 @@ impl State {
                         // The final line was one that a test had printed: the report goes on.
                         self.phase = Phase::Report;
                     } else if self.session.is_none() {
-                        self.begin(Phase::Report, true);
+                        self.begin(Phase::Report, Begin::Quiet);
                     } else {
                         self.phase = Phase::Report;
                     }
@@ -412,7 +412,9 @@ impl State {
                 // Letters without a percentage may be anyone's: they count only if pytest's own
                 // lines follow.
                 Some((tally, _)) if open => {
-                    let session = self.session.get_or_insert_with(Session::maybe);
+                    let session = self
+                        .session
+                        .get_or_insert_with(|| Session::new(Begin::Letters));
                     session.count_letters(tally, progress);
                 }
                 _ => {
@@ -424,10 +426,10 @@ impl State {
             return;
         }
         if let Some((tally, false)) = grammar::letters(rest) {
-            self.begin(Phase::Running, true)
+            self.begin(Phase::Running, Begin::Quiet)
                 .count_letters(tally, progress);
         } else if self.session.is_none() && grammar::verbose(rest).is_some() {
-            self.begin(Phase::Running, true);
+            self.begin(Phase::Running, Begin::Quiet);
             self.running(line, line[0]);
         }
     }

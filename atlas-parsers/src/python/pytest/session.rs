@@ -12,18 +12,15 @@ use std::collections::BTreeSet;
 /// What was read of one session.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Session {
-    quiet: bool,
-    maybe: bool,
+    begin: Begin,
     distributed: bool,
     /// Whether lines of results end in a percentage, once one was seen.
     percent: Option<bool>,
     /// How many lines of results ended in none.
     unmarked: u32,
-    done: bool,
-    /// Lines say how far the run is.
-    counted: bool,
-    /// The runner says that it stopped before the last test.
-    stopped: bool,
+    /// How far the run is, by its last line that says so.
+    reached: Progress,
+    stop: Stop,
     tally: Tally,
     letters: bool,
     collected: Option<Collected>,
@@ -36,10 +33,30 @@ pub(super) struct Session {
     names: Texts,
     reports: Reports,
     end: Option<Final>,
-    end_agrees: bool,
-    no_collection: bool,
     killed: Option<RunOutcome>,
     fatal: bool,
+}
+
+/// How it is known that a session began.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Begin {
+    /// By its first line.
+    #[default]
+    Title,
+    /// Without such a line, as with `-q`, by its progress.
+    Quiet,
+    /// Only letters speak for it so far.
+    Letters,
+}
+
+/// Whether the runner says that it stopped before the last test.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Stop {
+    #[default]
+    No,
+    /// Before the first test: modules could not be collected.
+    Collecting,
+    Running,
 }
 
 /// A test whose id was printed and whose result was not.
@@ -60,28 +77,26 @@ pub(super) struct Ending {
 }
 
 impl Session {
-    pub(super) fn new(quiet: bool) -> Self {
+    pub(super) fn new(begin: Begin) -> Self {
         Self {
-            quiet,
-            ..Self::default()
-        }
-    }
-
-    /// A session that only letters speak for so far.
-    pub(super) fn maybe() -> Self {
-        Self {
-            quiet: true,
-            maybe: true,
+            begin,
             ..Self::default()
         }
     }
 
     pub(super) fn is_maybe(&self) -> bool {
-        self.maybe && self.end.is_none()
+        self.begin == Begin::Letters && self.end.is_none()
     }
 
     pub(super) fn is_quiet(&self) -> bool {
-        self.quiet
+        self.begin != Begin::Title
+    }
+
+    /// More than letters speaks for it.
+    fn is_sure(&mut self) {
+        if self.begin == Begin::Letters {
+            self.begin = Begin::Quiet;
+        }
     }
 
     pub(super) fn has_end(&self) -> bool {
@@ -118,10 +133,14 @@ impl Session {
 
     /// A line `!!! reason !!!`.
     pub(super) fn stopped(&mut self, reason: &str) {
-        self.stopped = true;
         if reason.contains("during collection") {
-            self.no_collection = true;
-        } else if !reason.starts_with("stopping after") && !reason.starts_with("xdist") {
+            self.stop = Stop::Collecting;
+            return;
+        }
+        if self.stop == Stop::No {
+            self.stop = Stop::Running;
+        }
+        if !reason.starts_with("stopping after") && !reason.starts_with("xdist") {
             // KeyboardInterrupt, or a test that called pytest.exit.
             self.killed = self.killed.or(Some(RunOutcome::Crashed));
         }
@@ -135,21 +154,13 @@ impl Session {
     }
 
     fn saw(&mut self, progress: Progress) {
-        match progress {
-            Progress::None => {
-                self.unmarked = self.unmarked.saturating_add(1);
-                self.percent = self.percent.or(Some(false));
-            }
-            Progress::Some => {
-                self.percent = Some(true);
-                self.counted = true;
-            }
-            Progress::Timed => self.percent = Some(true),
-            Progress::Done => {
-                self.percent = Some(true);
-                self.done = true;
-            }
+        if progress == Progress::None {
+            self.unmarked = self.unmarked.saturating_add(1);
+            self.percent = self.percent.or(Some(false));
+            return;
         }
+        self.percent = Some(true);
+        self.reached = self.reached.max(progress);
     }
 
     /// Whether no line of this run begins with a test that it gives a result to: letters stand for
@@ -166,7 +177,7 @@ impl Session {
             && (file
                 || self.letters
                 || self.distributed
-                || self.quiet
+                || self.is_quiet()
                 || progress != Progress::None)
     }
 
@@ -449,7 +460,7 @@ impl Session {
     }
 
     pub(super) fn section(&mut self, section: Section, _line: u64) {
-        self.maybe = false;
+        self.is_sure();
         self.end = None;
         self.reports.enter(section);
     }
@@ -518,8 +529,7 @@ impl Session {
     }
 
     pub(super) fn finish(&mut self, end: Final) {
-        self.maybe = false;
-        self.end_agrees = self.agrees(&end) == Some(true);
+        self.is_sure();
         self.end = Some(end);
     }
 
@@ -549,7 +559,7 @@ impl Session {
 
     /// Puts everything into the log's builder.
     pub(super) fn end(mut self, log: &mut ParsedLogBuilder) -> Ending {
-        if self.maybe {
+        if self.begin == Begin::Letters {
             return Ending {
                 outcome: RunOutcome::NothingRan,
                 ran: false,
@@ -565,7 +575,7 @@ impl Session {
         self.settle();
         self.merge_summary(log);
         let mut consistent = self.end.as_ref().and_then(|end| self.consistent(end));
-        if consistent == Some(true) && self.counted && !self.done && !self.stopped {
+        if consistent == Some(true) && self.reached == Progress::Some && self.stop == Stop::No {
             // Behind the last test stands `[100%]`: one has printed this end, and perhaps died of it.
             consistent = Some(false);
         }
@@ -590,6 +600,7 @@ impl Session {
             let started = self.started.iter().map(|place| self.names.text(*place));
             unfinished.extend(started.filter(|id| tests.find(id).is_none()));
         }
+        let silent = self.is_quiet() && self.reached == Progress::Done && end.is_none();
         let modules: Vec<_> = self
             .reports
             .lost()
@@ -614,7 +625,6 @@ impl Session {
         for id in unfinished {
             log.still_running(id);
         }
-        let silent = self.quiet && self.done && end.is_none();
         if silent {
             log.warn(None, "pytest was told to print no final line (-qq)");
         }
@@ -625,7 +635,9 @@ impl Session {
         };
         let outcome = match (killed, end) {
             (Some(killed), _) => killed,
-            (None, Some(_)) if !ran && (lost || self.no_collection) => RunOutcome::BuildFailed,
+            (None, Some(_)) if !ran && (lost || self.stop == Stop::Collecting) => {
+                RunOutcome::BuildFailed
+            }
             (None, Some(_)) if !ran => RunOutcome::NothingRan,
             (None, Some(_)) => RunOutcome::Completed,
             (None, None) if silent => RunOutcome::Completed,
