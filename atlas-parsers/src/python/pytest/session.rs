@@ -546,7 +546,11 @@ impl Session {
             (TestStatus::Xfail, end.totals.xfailed),
             (TestStatus::Xpass, end.totals.xpassed),
         ] {
-            if let Some(listed) = summary.count(status) {
+            // Who asks for passing tests beside failures asks for all.
+            let is_all = status == TestStatus::Error
+                && summary.count(TestStatus::Passed).is_some()
+                && summary.count(TestStatus::Failed).is_some();
+            if let Some(listed) = summary.count(status).or(is_all.then_some(0)) {
                 agrees = Some(agrees.unwrap_or(true) && declared.unwrap_or(0) == listed);
             }
         }
@@ -601,9 +605,12 @@ impl Session {
             unfinished.extend(started.filter(|id| tests.find(id).is_none()));
         }
         let silent = self.is_quiet() && self.reached == Progress::Done && end.is_none();
+        // An end without errors: a test has printed such a report.
+        let may_lose = end.is_none_or(|end| end.totals.errors.is_some());
         let modules: Vec<_> = self
             .reports
             .lost()
+            .filter(|_| may_lose)
             .map(|(module, lines)| (tests.find(&module).is_some(), module, lines))
             .collect();
         log.append(tests);
