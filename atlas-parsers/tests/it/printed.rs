@@ -49,7 +49,6 @@ const SILENT: &[(&str, usize, usize)] = &[
     ("prove", 45, 3),
     ("rspec", 15, 12),
     ("tap", 2, 0),
-    ("unittest", 5, 0),
 ];
 
 /// What became of the logs of one parser.

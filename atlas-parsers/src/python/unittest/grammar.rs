@@ -296,3 +296,9 @@ pub(super) fn verdict(line: &[u8]) -> Option<Verdict> {
     }
     Some(Verdict { totals })
 }
+/// Whether a line begins with letters that stand for tests.
+pub(super) fn is_letters(line: &[u8]) -> bool {
+    let letters = line.iter().take_while(|byte| b".FEsxu".contains(byte));
+    let letters = &line[..letters.count()];
+    letters.contains(&b'.') || !line.is_empty() && letters.len() == line.len()
+}

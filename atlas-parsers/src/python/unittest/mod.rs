@@ -77,6 +77,15 @@ enum Phase {
     Ran,
 }
 
+/// How a run tells of its tests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    /// A letter for each.
+    Letters,
+    /// A line for each.
+    Lines,
+}
+
 #[derive(Clone, Debug, Default)]
 struct Report {
     id: String,
@@ -109,6 +118,8 @@ pub(in crate::python) struct State {
     runs: Runs,
     builder: ParsedLogBuilder,
     loaded: bool,
+    /// How the run tells of its tests, by its first line that does.
+    form: Option<Form>,
     /// The last byte of the last line of the run, if that was not empty.
     tail: Option<u8>,
     /// A rule was seen below the results.
@@ -259,6 +270,9 @@ impl State {
         if !self.dashes {
             self.tail = line.last().copied();
         }
+        if self.form.is_none() && grammar::is_letters(line) {
+            self.form = Some(Form::Letters);
+        }
         if line.starts_with(b"Fatal Python error: ") {
             self.fatal = Some(RunOutcome::Crashed);
             return;
@@ -315,6 +329,7 @@ impl State {
     }
 
     fn begin(&mut self, id: &[u8], name: Name) {
+        self.form = self.form.or(Some(Form::Lines));
         self.current = Some(self.tests.len());
         self.tests.push(Test {
             id: String::from_utf8_lossy(id).into_owned(),
@@ -443,6 +458,7 @@ impl State {
         });
         self.phase = Phase::Running;
         self.current = None;
+        self.form = None;
         self.tail = None;
         self.over = false;
         self.above = None;
@@ -452,11 +468,14 @@ impl State {
     fn settle(&mut self, end: Option<(Option<u64>, &grammar::Verdict)>) -> Option<bool> {
         let mut tests = std::mem::take(&mut self.tests);
         let mut headings = std::mem::take(&mut self.headings);
+        let mut is_foreign = false;
         if let Some((Some(ran), _)) = end {
             // Without -v no test has a line of its own: those are what tests printed.
             let few = (tests.len() + self.glued.len()) as u64 <= ran / 2;
             let above = self.above.unwrap_or(b' ');
             if b".FEsxu".contains(&above) || few && above != b' ' {
+                // It began with a line for each test: this end is another run's.
+                is_foreign = self.form == Some(Form::Lines) && !tests.is_empty();
                 tests.clear();
                 self.glued.clear();
             }
@@ -534,7 +553,7 @@ impl State {
         if !verbose {
             self.loaded |= ran.is_some_and(|ran| ran > known.len() as u64);
         }
-        let mut agrees = headed?;
+        let mut agrees = headed? && !is_foreign;
         if verbose {
             agrees &= verdict.totals.skipped.unwrap_or(0) == skipped;
             // A class that cannot be set up is no test, though it may have a line.
