@@ -55,11 +55,12 @@ impl<S: LineState + Clone> LogReader for WithReport<S> {
             return lines;
         };
         // Both count the same run. Where they differ, a test printed one of the two.
-        let is_whole = lines.outcome == RunOutcome::Completed && lines.consistent == Some(true);
-        if let Some(counted) = lines.totals.filter(|_| is_whole)
-            && let Some(told) = report.totals
-            && (counted.total, counted.failed) != (told.total, told.failed)
-        {
+        let told = report.totals.unwrap_or_default();
+        let agrees = match lines.totals {
+            Some(counted) => (counted.total, counted.failed) == (told.total, told.failed),
+            None => lines.outcome != RunOutcome::Truncated,
+        };
+        if !agrees {
             report.consistent = Some(false);
         }
         report

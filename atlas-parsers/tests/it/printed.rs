@@ -47,7 +47,6 @@ const SILENT: &[(&str, usize, usize)] = &[
     ("phpunit", 3, 3),
     ("playwright", 20, 0),
     ("prove", 45, 3),
-    ("rspec", 15, 12),
     ("tap", 2, 0),
 ];
 

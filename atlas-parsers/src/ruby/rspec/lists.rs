@@ -220,3 +220,43 @@ pub(super) fn read_tree(
     }
     found
 }
+
+/// Examples whose descriptions go on in the next line, where the number of their failure stands.
+pub(super) fn fail_cut(found: &mut [Found], failing: &[String]) {
+    let failed = |leaf: &Found| leaf.2 == TestStatus::Failed;
+    let mut told: HashSet<String> = found
+        .iter()
+        .filter(|leaf| failed(leaf))
+        .map(key_of)
+        .collect();
+    for name in failing {
+        let key = tree::key(name);
+        if told.contains(&key) {
+            continue;
+        }
+        let same = |leaf: &&mut Found| leaf.2 == TestStatus::Passed && key_of(leaf) == key;
+        if let Some(leaf) = found.iter_mut().find(same) {
+            leaf.2 = TestStatus::Failed;
+            told.insert(key);
+        }
+    }
+}
+
+/// How the lists have an example.
+fn key_of(example: &Found) -> String {
+    let leaf = &example.0;
+    let text = match leaf.tail() {
+        Tail::Failed(head, _) if example.2 == TestStatus::Failed => head,
+        _ => leaf.text.as_str(),
+    };
+    listed_key(&leaf.path, text)
+}
+
+/// The failures that no line of the tree tells.
+pub(super) fn untold<'a>(found: &[Found], failing: &'a [String]) -> Vec<&'a String> {
+    let told: HashSet<String> = found.iter().map(key_of).collect();
+    let untold = failing
+        .iter()
+        .filter(|name| !told.contains(&tree::key(name)));
+    untold.collect()
+}

@@ -20,8 +20,8 @@ use atlas_core::{
     Evidence, LineState, LostReason, ParsedLog, ParsedLogBuilder, RunOutcome, TestStatus, Totals,
 };
 use foreign::Found;
-use lists::{Entry, Joints, Keys, entry, pending_status, read_tree, rejoin};
-use std::collections::{HashMap, HashSet};
+use lists::{Entry, Joints, Keys, entry, fail_cut, pending_status, read_tree, rejoin, untold};
+use std::collections::HashMap;
 use tree::{Leaf, Tail, Tree};
 
 /// `RSpec`'s console output.
@@ -142,6 +142,17 @@ enum Part {
     Reruns,
 }
 
+/// What of a run's end an example has printed, as far as it is known.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+enum Printed {
+    #[default]
+    Nothing,
+    /// Its last lines: those of the tree may be of two runs.
+    End,
+    /// The commands behind them: the lists may be so, too.
+    Commands,
+}
+
 #[derive(Clone, Debug, Default)]
 struct Session {
     part: Part,
@@ -153,6 +164,9 @@ struct Session {
     reruns: Vec<(String, String)>,
     finished: bool,
     summary: Option<Summary>,
+    /// The last line of counts behind those of the run.
+    next_summary: Option<Summary>,
+    printed: Printed,
     /// The tree as it is if what looked like the run's end was printed by an example.
     other: Option<Box<Tree>>,
     before_empty: bool,
@@ -193,19 +207,25 @@ impl Session {
             b'F' if line.starts_with(b"Finished in ") && is_duration(&line[12..]) => {
                 if self.part == Part::Tree && self.plain.is_none() {
                     self.other = Some(Box::new(self.tree.clone()));
-                } else if self.summary.is_some()
-                    && let Some(mut other) = self.other.take()
-                {
+                } else if self.summary.is_some() {
                     // A run has one end: an example had printed the first.
-                    other.end();
-                    self.tree = *other;
+                    self.printed = self.printed.max(Printed::End);
+                    if let Some(mut other) = self.other.take() {
+                        other.end();
+                        self.tree = *other;
+                    }
                 }
                 self.turn(Part::Other);
                 self.finished = true;
                 self.summary = None;
+                self.next_summary = None;
                 return;
             }
             b'F' if self.summary.is_some() && line == b"Failed examples:" => {
+                if self.part == Part::Reruns {
+                    // A run has one such list, too.
+                    self.printed = Printed::Commands;
+                }
                 self.reruns.clear();
                 self.part = Part::Reruns;
                 return;
@@ -217,11 +237,15 @@ impl Session {
             b'0'..=b'9' if self.finished && self.summary.is_none() => {
                 self.summary = Summary::read(line);
                 if self.summary.is_some_and(|summary| self.is_foreign(summary)) {
+                    self.printed = self.printed.max(Printed::End);
                     self.summary = None;
                     self.finished = false;
                     self.part = Part::Tree;
                 }
                 return;
+            }
+            b'0'..=b'9' if self.finished => {
+                self.next_summary = Summary::read(line).or(self.next_summary);
             }
             b'r' if self.part == Part::Reruns => {
                 if let Some(rerun) = rerun(line) {
@@ -363,6 +387,8 @@ struct State {
     line: usize,
     session: Session,
     runs: Runs,
+    /// How many examples all runs so far have counted.
+    examples: u64,
     /// The file that could not be loaded, and what was said of it.
     unloaded: Option<(String, Vec<Evidence>)>,
     /// The error of a hook outside of the examples is told: its lines so far, and whether its
@@ -448,7 +474,15 @@ impl State {
             None if any || lists => RunOutcome::Truncated,
             None => return,
         };
+        let mut other_counts = false;
         if let Some(summary) = session.summary {
+            self.examples = self.examples.saturating_add(summary.examples);
+            // Other counts follow, and are not those of several processes together: an example has
+            // printed one of the two.
+            other_counts = session.printed == Printed::Commands
+                || session
+                    .next_summary
+                    .is_some_and(|next| next != summary && next.examples != self.examples);
             self.log.add_totals(Totals {
                 total: Some(summary.examples),
                 failed: Some(summary.failures),
@@ -456,7 +490,8 @@ impl State {
                 ..Totals::default()
             });
         }
-        self.runs.agree(agrees);
+        self.runs
+            .agree(agrees.map(|agrees| agrees && !other_counts));
         self.runs.outcome = Some(match (self.runs.outcome, outcome) {
             (Some(known), RunOutcome::NothingRan) => known,
             (Some(RunOutcome::Completed), RunOutcome::Truncated) => RunOutcome::Completed,
@@ -507,7 +542,11 @@ impl State {
         let lines = leaves.len() as u64;
         let found = session.tree_of(leaves, halves, &keys, &failing);
         if found.is_empty() {
-            let is_lost = !session.tree.progress && lines > summary.examples / 2;
+            let is_lost = if session.tree.progress {
+                session.printed != Printed::Nothing && lines > 0
+            } else {
+                lines > summary.examples / 2
+            };
             if is_lost {
                 let why = "the lists name no example of the tree as the tree does: those that passed are not read";
                 self.log.warn(None, why);
@@ -531,50 +570,15 @@ impl State {
             self.log.record("", name, name, TestStatus::Failed);
         }
         let named = (found.len() + untold.len()) as u64;
-        session
-            .summary
-            .map(|summary| named == summary.examples && listed_agree)
+        let pending = found
+            .iter()
+            .filter(|(_, _, status, _)| matches!(status, TestStatus::Skipped | TestStatus::Xfail));
+        let all_pending = pending.count() >= session.pending.len();
+        session.summary.map(|summary| {
+            let is_one = session.printed == Printed::Nothing;
+            named == summary.examples && listed_agree && all_pending && is_one
+        })
     }
-}
-
-/// Examples whose descriptions go on in the next line, where the number of their failure stands.
-fn fail_cut(found: &mut [Found], failing: &[String]) {
-    let failed = |leaf: &Found| leaf.2 == TestStatus::Failed;
-    let mut told: HashSet<String> = found
-        .iter()
-        .filter(|leaf| failed(leaf))
-        .map(key_of)
-        .collect();
-    for name in failing {
-        let key = tree::key(name);
-        if told.contains(&key) {
-            continue;
-        }
-        let same = |leaf: &&mut Found| leaf.2 == TestStatus::Passed && key_of(leaf) == key;
-        if let Some(leaf) = found.iter_mut().find(same) {
-            leaf.2 = TestStatus::Failed;
-            told.insert(key);
-        }
-    }
-}
-
-/// How the lists have an example.
-fn key_of(example: &Found) -> String {
-    let leaf = &example.0;
-    let text = match leaf.tail() {
-        Tail::Failed(head, _) if example.2 == TestStatus::Failed => head,
-        _ => leaf.text.as_str(),
-    };
-    lists::listed_key(&leaf.path, text)
-}
-
-/// The failures that no line of the tree tells.
-fn untold<'a>(found: &[Found], failing: &'a [String]) -> Vec<&'a String> {
-    let told: HashSet<String> = found.iter().map(key_of).collect();
-    let untold = failing
-        .iter()
-        .filter(|name| !told.contains(&tree::key(name)));
-    untold.collect()
 }
 
 fn default_joint(parent: &str, child: &str) -> &'static str {
@@ -644,11 +648,15 @@ fn dots_or_group(line: &[u8], after_empty: bool, part: Part) -> bool {
     if !after_empty || first.is_ascii_whitespace() || line.starts_with(b"rspec ") {
         return false;
     }
-    if part == Part::Other && (line == b"Failed examples:" || line.starts_with(b"Top ")) {
+    if part == Part::Other && line.starts_with(b"Top ") {
         return false;
     }
-    // No run begins with its lists: an example had printed an end.
-    if line == b"Failures:" || line.starts_with(b"Pending:") {
+    // No run begins with its counts or its lists: an example had printed an end.
+    if Summary::read(line).is_some()
+        || line == b"Failed examples:"
+        || line == b"Failures:"
+        || line.starts_with(b"Pending:")
+    {
         return false;
     }
     !line.starts_with(b"Finished in ")
