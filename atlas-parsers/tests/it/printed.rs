@@ -41,7 +41,7 @@ const SILENT: &[(&str, usize, usize)] = &[
     ("junit", 1, 0),
     ("karma", 7, 5),
     ("lab", 5, 5),
-    ("minitest", 7, 5),
+    ("minitest", 1, 0),
     ("mocha", 27, 6),
     ("nodetest", 2, 0),
     ("phpunit", 3, 3),

@@ -62,6 +62,13 @@ impl Summary {
     }
 }
 
+/// What stands behind a line that the runner prints behind its counts, where a run that a test prints
+/// has no line end; of any other line all.
+pub(super) fn behind_advice(line: &[u8]) -> &[u8] {
+    const ADVICE: &[u8] = b"You have skipped tests. Run with --verbose for details.";
+    line.strip_prefix(ADVICE).unwrap_or(line)
+}
+
 /// What a run begins with.
 pub(super) fn is_start(line: &[u8]) -> bool {
     match line.first() {
@@ -161,6 +168,11 @@ pub(super) fn names(head: &str, open: bool) -> Vec<&str> {
         rest = &rest[at + 3..];
     }
     names
+}
+
+/// Whether a line is a name whose result follows.
+pub(super) fn is_open(line: &[u8]) -> bool {
+    line.ends_with(b" = ") && !names(&String::from_utf8_lossy(line), true).is_empty()
 }
 
 /// A name without what a test printed behind it: only those of specs, `A b#test_0001_does it`, have

@@ -19,7 +19,7 @@ use atlas_core::{
 };
 use line::{Listed, Summary};
 use reporters::Spec;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// minitest's console output.
 pub(crate) static MINITEST: Shipped = Shipped::new(
@@ -69,12 +69,35 @@ struct Group {
     results: Vec<TestStatus>,
 }
 
+/// How much of the run's end was read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum End {
+    /// The tests run.
+    #[default]
+    None,
+    /// `Finished in …`.
+    Finished,
+    /// The counts, too.
+    Counted(Summary),
+    /// Other counts stand behind the first: one of the two was printed by a test.
+    CountedTwice(Summary),
+}
+
+impl End {
+    fn summary(self) -> Option<Summary> {
+        match self {
+            Self::None | Self::Finished => None,
+            Self::Counted(summary) | Self::CountedTwice(summary) => Some(summary),
+        }
+    }
+}
+
 #[derive(Clone, Default)]
 struct Session {
     began: bool,
     /// The options name `--verbose`, or are not known.
     verbose_asked: bool,
-    finished: bool,
+    end: End,
     groups: Vec<Group>,
     open: Group,
     verbose: bool,
@@ -88,13 +111,20 @@ struct Session {
     inline: Option<TestStatus>,
     inline_listed: Vec<Listed>,
     spec: Spec,
-    summary: Option<Summary>,
     before_empty: bool,
     number: usize,
     load_error: Option<(usize, String)>,
 }
 
 impl Session {
+    fn is_finished(&self) -> bool {
+        self.end != End::None
+    }
+
+    fn summary(&self) -> Option<Summary> {
+        self.end.summary()
+    }
+
     fn line(&mut self, line: &[u8]) {
         let empty = std::mem::replace(&mut self.before_empty, line.is_empty());
         if line.is_empty() {
@@ -105,25 +135,27 @@ impl Session {
         }
         match line[0] {
             b'F' if line::is_finished(line) => {
-                self.finished = true;
+                self.end = End::Finished;
                 self.listed.clear();
                 self.latest.clear();
-                self.summary = None;
                 return;
             }
-            b'0'..=b'9' if self.finished && self.summary.is_none() => {
+            b'0'..=b'9' if self.is_finished() => {
                 if let Some(summary) = Summary::read(line) {
-                    self.summary = Some(summary);
+                    self.end = match self.end.summary() {
+                        Some(first) if first != summary => End::CountedTwice(first),
+                        Some(_) => self.end,
+                        None => End::Counted(summary),
+                    };
                     return;
                 }
             }
             _ => {}
         }
-        if self.finished {
-            if self.verbose && line::result(line).is_some() {
+        if self.is_finished() {
+            if self.verbose && (line::result(line).is_some() || line::is_open(line)) {
                 // A test printed a whole report; the run goes on.
-                self.finished = false;
-                self.summary = None;
+                self.end = End::None;
                 self.listed.clear();
                 self.latest.clear();
             } else {
@@ -179,7 +211,7 @@ impl Session {
             let those = entries.iter().filter(|entry| entry.status == status);
             those.count() as u64
         };
-        self.summary.is_some_and(|summary| {
+        self.summary().is_some_and(|summary| {
             of(TestStatus::Failed) == summary.failures
                 && of(TestStatus::Error) == summary.errors
                 && of(TestStatus::Skipped) <= summary.skips
@@ -228,10 +260,10 @@ impl Session {
             }
             return false;
         }
-        if !after_empty && !self.finished {
+        if !after_empty && !self.is_finished() {
             return false;
         }
-        if self.finished
+        if self.is_finished()
             && let Some((number, status)) = line::label(line)
             && (number == self.listed.len() as u64 + 1
                 || number > 0 && number == self.listed.len() as u64)
@@ -262,7 +294,7 @@ struct State {
 impl State {
     /// Records the run, and those in which it began or which began in it, where it has no end.
     fn close(&mut self) {
-        if self.session.summary.is_some() && !self.nested.is_inside() {
+        if self.session.summary().is_some() && !self.nested.is_inside() {
             self.nested.end(&mut self.session);
         }
         for session in self.nested.finish(&mut self.session) {
@@ -272,23 +304,20 @@ impl State {
 
     fn close_one(&mut self, mut session: Session) {
         session.close_group();
-        let began = session.began || session.verbose || session.summary.is_some();
+        let began = session.began || session.verbose || session.summary().is_some();
         if !began {
             return;
         }
         let before = self.log.recorded();
         let agrees = self.record(&session);
         let any = self.log.recorded() > before;
-        let outcome = match session.summary {
+        let outcome = match session.summary() {
             Some(summary) if summary.runs == 0 && !any => RunOutcome::NothingRan,
             Some(_) => RunOutcome::Completed,
             None if session.load_error.is_some() => RunOutcome::Crashed,
             None => RunOutcome::Truncated,
         };
-        if let Some((line, text)) = session.load_error.filter(|_| session.summary.is_none()) {
-            self.log.warn(Some(line as u64), text);
-        }
-        if let Some(summary) = session.summary {
+        if let Some(summary) = session.summary() {
             self.log.add_totals(Totals {
                 total: Some(summary.runs),
                 failed: Some(summary.failures),
@@ -296,8 +325,12 @@ impl State {
                 skipped: Some(summary.skips),
                 ..Totals::default()
             });
+        } else if let Some((line, text)) = session.load_error {
+            self.log.warn(Some(line as u64), text);
         }
-        self.runs.agree(agrees);
+        let is_counted_twice = matches!(session.end, End::CountedTwice(_));
+        self.runs
+            .agree(agrees.map(|agrees| agrees && !is_counted_twice));
         self.runs.first_cut(outcome);
     }
 
@@ -313,7 +346,7 @@ impl State {
             for (id, status) in &session.spec.tests {
                 self.put(id, *status);
             }
-            let runs = session.summary?.runs;
+            let runs = session.summary()?.runs;
             let told = session.spec.tests.len() as u64;
             return (session.spec.whole || told > runs).then_some(told == runs);
         }
@@ -328,7 +361,7 @@ impl State {
             .iter()
             .map(|group| group.names.len() as u64)
             .sum();
-        let runs = session.summary.map(|summary| summary.runs);
+        let runs = session.summary().map(|summary| summary.runs);
         let parallel = runs == Some(all);
         let verbose = session.verbose
             && (session.verbose_asked || parallel || runs == Some(session.groups.len() as u64));
@@ -336,7 +369,7 @@ impl State {
             for entry in lists {
                 self.put(&entry.id, entry.status);
             }
-            let summary = session.summary?;
+            let summary = session.summary()?;
             let of = |status| lists.iter().filter(|entry| entry.status == status).count() as u64;
             return Some(
                 of(TestStatus::Failed) == summary.failures
@@ -344,7 +377,10 @@ impl State {
                     && of(TestStatus::Skipped) <= summary.skips,
             );
         }
-        let mut told = 0_u64;
+        let (mut told, mut failing) = (0_u64, 0_u64);
+        // What is listed has not passed. Some reporters list it without its class.
+        let method = |id: &str| line::split(id).map(|(_, method)| method.to_owned());
+        let mut untold: HashSet<String> = lists.iter().filter_map(|e| method(&e.id)).collect();
         for group in &session.groups {
             let many = parallel && group.names.len() > 1;
             let names = if many {
@@ -357,7 +393,7 @@ impl State {
                 let last = group.results.last().copied();
                 let of_list = listed.get(name.as_str()).copied();
                 let one = group.results.len() == 1;
-                let status = match (of_list, session.summary, worst) {
+                let status = match (of_list, session.summary(), worst) {
                     (Some(status), _, Some(_)) if !one => Some(status),
                     (None, Some(_), Some(_)) if many => Some(TestStatus::Passed),
                     (None, Some(_), Some(worst)) if group.results.len() > 1 => {
@@ -369,31 +405,45 @@ impl State {
                 match status {
                     Some(status) => {
                         told += 1;
+                        failing += u64::from(status.is_failing());
+                        if status != TestStatus::Passed
+                            && let Some(method) = method(name)
+                        {
+                            untold.remove(&method);
+                        }
                         self.put(name, status);
                     }
                     None => self.log.still_running(name.as_str()),
                 }
             }
         }
-        runs.map(|runs| runs == told)
+        let summary = session.summary()?;
+        let most = summary.failures.saturating_add(summary.errors);
+        Some(summary.runs == told && failing <= most && untold.is_empty())
     }
 }
 
 impl LineState for State {
     fn line(&mut self, line: &[u8]) {
         self.line += 1;
-        let line = clean(line);
-        let line = &*line;
+        let whole = clean(line);
+        let line = line::behind_advice(&whole);
+        if line.len() < whole.len() {
+            self.session.before_empty = false;
+            if line.is_empty() {
+                return;
+            }
+        }
         if line::is_start(line) {
             self.loading.close(&mut self.log);
             // `Run options:` and `# Running:` begin the same run.
             let fresh = !self.session.verbose
-                && !self.session.finished
+                && !self.session.is_finished()
                 && self.session.spec.tests.is_empty();
             if !(fresh && self.session.number + 3 >= self.line && self.session.began) {
-                if self.session.began && self.session.summary.is_none() {
+                if self.session.began && self.session.summary().is_none() {
                     self.nested.begin(&mut self.session);
-                } else if self.session.began || self.session.finished {
+                } else if self.session.began || self.session.is_finished() {
                     self.close();
                 } else {
                     // Code that is loaded before the run may print what looks like results.
@@ -417,7 +467,7 @@ impl LineState for State {
         }
         if let Some(text) = line::death(line) {
             if self.session.began {
-                if !self.session.finished {
+                if !self.session.is_finished() {
                     self.session.load_error.get_or_insert((self.line, text));
                 }
             } else {
@@ -428,9 +478,12 @@ impl LineState for State {
             // A test may print no line end behind the run.
             let (summary, rest) = Summary::glued(line);
             self.session.line(summary);
-            if self.session.summary.is_some() {
+            if self.session.summary().is_some() {
                 self.nested.end(&mut self.session);
-                self.session.line(rest);
+                self.session.before_empty = false;
+                if !rest.is_empty() {
+                    self.session.line(rest);
+                }
             }
             return;
         }

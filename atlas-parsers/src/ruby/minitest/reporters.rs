@@ -1,5 +1,6 @@
 //! The Spec and Progress reporters of `minitest-reporters`.
 
+use super::line::result;
 use crate::edges::{is_decimal, without_note};
 use atlas_core::TestStatus;
 
@@ -34,7 +35,11 @@ impl Spec {
         }
         let Some(head) = timed(&text) else {
             // What a test prints stands below its suite's name.
-            if after_empty && !line[0].is_ascii_whitespace() && line.len() < 1000 {
+            if after_empty
+                && result(line).is_none()
+                && !line[0].is_ascii_whitespace()
+                && line.len() < 1000
+            {
                 self.suite = Some(text.into_owned());
             }
             return false;
