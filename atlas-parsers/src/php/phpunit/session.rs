@@ -19,16 +19,13 @@ pub(super) struct Session {
     named: NamedTests,
     lists: Lists,
     pest: Pest,
-    after_time: bool,
-    /// The tests of a testdox run are being told again.
-    again: bool,
+    part: Part,
     /// The verdict's line was the last one.
     verdict: bool,
     counts: Option<Counts>,
     /// Counts that stand among the entries of a list: in a message, if others follow.
     doubted: Option<Counts>,
     no_tests: bool,
-    progress: bool,
     /// The number of tests in the last line of progress.
     expected: Option<u64>,
     /// A line of results in the form of dots, or of sentences, was seen.
@@ -42,6 +39,18 @@ pub(super) struct Session {
     others: u32,
     /// This is such a run.
     is_other: bool,
+}
+
+/// Where in a run the log is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Part {
+    /// The tests run.
+    #[default]
+    Tests,
+    /// Behind the time line.
+    End,
+    /// There the tests of a testdox run are being told again.
+    Again,
 }
 
 /// So often a run is read in two ways at most.
@@ -80,10 +89,14 @@ impl Session {
 
     pub(super) fn ran(&self) -> bool {
         self.ran
-            || self.progress
+            || self.expected.is_some()
             || self.named.form.is_some()
-            || self.after_time
+            || self.after_time()
             || self.pest.seen()
+    }
+
+    fn after_time(&self) -> bool {
+        self.part != Part::Tests
     }
 
     pub(super) fn died(&mut self, line: usize, text: &str) {
@@ -119,12 +132,12 @@ impl Session {
         let verdict = std::mem::take(&mut self.verdict);
         let steps = self.named.steps;
         if self.names(line, number) {
-            if self.after_time && self.named.steps != steps {
+            if self.after_time() && self.named.steps != steps {
                 // The run goes on: a test has printed what looked like its end.
                 self.lists = Lists::default();
                 self.counts = None;
                 self.doubted = None;
-                self.after_time = false;
+                self.part = Part::Tests;
             }
             return true;
         }
@@ -139,7 +152,7 @@ impl Session {
                     return true;
                 }
             }
-            Some(b'O' | b'E' | b'F' | b'W') if self.after_time => {
+            Some(b'O' | b'E' | b'F' | b'W') if self.after_time() => {
                 if let Some(counts) = summary::ok(line) {
                     self.count(counts);
                     return true;
@@ -158,24 +171,25 @@ impl Session {
                 return true;
             }
             Some(b'S')
-                if self.after_time && line.starts_with(b"Summary of ") && line.ends_with(b":") =>
+                if self.after_time()
+                    && line.starts_with(b"Summary of ")
+                    && line.ends_with(b":") =>
             {
-                self.again = true;
+                self.part = Part::Again;
                 return true;
             }
             Some(b' ') if !self.has_header && self.pest.line(line) => return true,
             Some(b'.' | b'F' | b'E' | b'S' | b'I' | b'R' | b'D' | b'N')
-                if !self.after_time && dots(line) > 0 =>
+                if !self.after_time() && dots(line) > 0 =>
             {
                 self.ran |= self.has_header;
             }
             _ => {}
         }
-        if !self.after_time
+        if !self.after_time()
             && line.last() == Some(&b')')
             && let Some(expected) = summary::progress(line)
         {
-            self.progress = true;
             self.expected = Some(expected);
         }
         // Before PHPUnit 10 a testdox run has neither lists nor an end before its last sentence.
@@ -189,21 +203,25 @@ impl Session {
             return false;
         }
         // Behind the first list, a mark belongs to a message.
-        let place = self.live() || self.after_time;
-        if !self.again && place && (told || self.lists.all.is_empty()) {
+        let place = match self.part {
+            Part::Tests => self.live(),
+            Part::End => true,
+            Part::Again => false,
+        };
+        if place && (told || self.lists.all.is_empty()) {
             let timed = self.major.is_none_or(|major| major < 10 && self.runtime);
             if self.dox.line(line, text, coloured, self.live(), timed) {
                 self.ran |= self.has_header;
                 return true;
             }
         }
-        self.after_time && !told && self.lists.line(line, number)
+        self.after_time() && !told && self.lists.line(line, number)
     }
 
     /// Forms that name every test.
     fn names(&mut self, line: &[u8], number: usize) -> bool {
         // Such a form begins with the run: what follows dots was printed by a test.
-        if self.named.form.is_none() && (self.ran || self.progress) {
+        if self.named.form.is_none() && (self.ran || self.expected.is_some()) {
             return false;
         }
         let teamcity = match line.first() {
@@ -252,8 +270,7 @@ impl Session {
         self.lists = Lists::default();
         self.counts = None;
         self.doubted = None;
-        self.again = false;
-        self.after_time = true;
+        self.part = Part::End;
         let before = self.live() && !self.dox.sentences.is_empty();
         if !before {
             self.dox.clear();
@@ -261,7 +278,7 @@ impl Session {
     }
 
     fn count(&mut self, counts: Counts) {
-        if !self.after_time {
+        if !self.after_time() {
             return;
         }
         if !self.lists.is_whole() {
@@ -298,7 +315,7 @@ impl Session {
             }
         }
         self.counts = self.counts.or(self.doubted);
-        if !self.began() && !self.after_time && self.dox.sentences.is_empty() {
+        if !self.began() && !self.after_time() && self.dox.sentences.is_empty() {
             return None;
         }
         let before = log.recorded();
@@ -354,7 +371,9 @@ impl Session {
         }
         // Before PHPUnit 10 a testdox run has neither lists nor a progress.
         let tests = self.counts.map(|counts| counts.tests);
-        let progress = self.progress && tests.is_none_or(|tests| self.expected == Some(tests));
+        let progress = self
+            .expected
+            .is_some_and(|expected| tests.is_none_or(|tests| expected == tests));
         let plain = self.live() && (progress || !self.lists.all.is_empty());
         if !self.dox.sentences.is_empty() && !plain {
             return self.record_dox(log);
