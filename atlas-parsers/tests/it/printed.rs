@@ -44,7 +44,6 @@ const SILENT: &[(&str, usize, usize)] = &[
     ("minitest", 1, 0),
     ("mocha", 27, 6),
     ("nodetest", 2, 0),
-    ("phpunit", 3, 3),
     ("playwright", 20, 0),
     ("prove", 45, 3),
     ("tap", 2, 0),

@@ -25,6 +25,8 @@ pub(super) struct Session {
     counts: Option<Counts>,
     /// Counts that stand among the entries of a list: in a message, if others follow.
     doubted: Option<Counts>,
+    /// Other counts stand behind those that the lists bear out.
+    counted_again: bool,
     no_tests: bool,
     /// The number of tests in the last line of progress.
     expected: Option<u64>,
@@ -270,6 +272,7 @@ impl Session {
         self.lists = Lists::default();
         self.counts = None;
         self.doubted = None;
+        self.counted_again = false;
         self.part = Part::End;
         let before = self.live() && !self.dox.sentences.is_empty();
         if !before {
@@ -296,6 +299,9 @@ impl Session {
         };
         if self.counts.as_ref().is_none_or(is_better) {
             self.counts = Some(counts);
+            self.counted_again = false;
+        } else {
+            self.counted_again |= self.counts != Some(counts);
         }
     }
 
@@ -356,6 +362,7 @@ impl Session {
                 ..Totals::default()
             });
         }
+        let agrees = agrees.map(|agrees| agrees && !self.counted_again);
         Some(Closed {
             outcome,
             consistent: agrees.filter(|_| ended),
