@@ -46,7 +46,7 @@ const SILENT: &[(&str, usize, usize)] = &[
     ("nodetest", 2, 0),
     ("playwright", 20, 0),
     ("prove", 45, 3),
-    ("tap", 2, 0),
+    ("tap", 1, 0),
 ];
 
 /// What became of the logs of one parser.

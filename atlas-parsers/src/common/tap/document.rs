@@ -149,8 +149,11 @@ impl Document {
         let next_plan = self.next_plan.take();
         if seen.number == Some(1) && self.any() && self.points() > 0 {
             if self.complete() || next_plan.is_some() {
+                let announced = self.version;
                 ended = Some(self.end(out));
                 self.plan = next_plan;
+                // Whoever announces one document announces the next one, too.
+                self.doubtful = u64::from(announced);
             } else if self.next > 1 {
                 self.restarted = true;
                 self.doubtful += 1;
