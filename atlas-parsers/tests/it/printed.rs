@@ -45,7 +45,6 @@ const SILENT: &[(&str, usize, usize)] = &[
     ("mocha", 27, 6),
     ("nodetest", 2, 0),
     ("playwright", 20, 0),
-    ("prove", 45, 3),
     ("tap", 1, 0),
 ];
 

@@ -19,6 +19,10 @@ struct Section {
     perhaps_ok: bool,
     status: Option<TestStatus>,
     dubious: bool,
+    /// Points behind what looks like its end were passed over.
+    passed_over: bool,
+    /// A point was passed over, and yet the file went on.
+    strange: bool,
     /// The harness says how many points there should have been.
     should: Option<u64>,
     lines: Vec<Evidence>,
@@ -52,6 +56,8 @@ struct Run {
     files: Vec<File>,
     /// `Files=`, `Tests=`.
     declared: Option<(u64, u64)>,
+    /// Such a line came twice.
+    declared_twice: bool,
     /// Inside `Test Summary Report`.
     summary: bool,
     /// The files it names, and whether they failed: `-Q` names no others.
@@ -81,6 +87,9 @@ struct Log {
     open: bool,
     interrupted: bool,
     disagrees: bool,
+    /// How many runs there were, and whether one had other files than it counts.
+    runs: u64,
+    strange_files: bool,
     lost: u64,
 }
 
@@ -142,7 +151,8 @@ impl Runs {
                     let told = self.run.summary || self.run.successful || tests == 0;
                     self.run.checks = self.run.checks.saturating_add(1);
                     if told && self.run.checks <= MAX_CHECKS && self.fits(files) {
-                        self.run.declared = Some((files, tests));
+                        let first = self.run.declared.replace((files, tests));
+                        self.run.declared_twice |= first.is_some();
                     }
                     return;
                 }
@@ -237,6 +247,8 @@ impl Runs {
             perhaps_ok: false,
             status: None,
             dubious: false,
+            passed_over: false,
+            strange: false,
             should: None,
             lines: std::mem::take(&mut self.causes),
             points: Vec::new(),
@@ -294,8 +306,11 @@ impl Runs {
         } else {
             RunOutcome::Completed
         };
-        if log.ended > 0 {
-            log.builder.set_consistent(!log.disagrees && !log.open);
+        // One of several runs may have been printed within another: then files of the two are mixed.
+        let is_mixed = log.strange_files && log.runs > 1;
+        if log.ended > 0 || is_mixed {
+            log.builder
+                .set_consistent(!log.disagrees && !log.open && !is_mixed);
         }
         log.builder.finish(outcome)
     }
@@ -321,9 +336,11 @@ impl Run {
 
     fn record(mut self, log: &mut Log, ended: bool) {
         let mut quiet = self.files.is_empty();
+        log.runs += 1 + u64::from(self.declared_twice);
         if let Some((files, _)) = self.declared
             && files != self.files.len() as u64
         {
+            log.strange_files |= !quiet;
             if let Some(width) = self.of_width(files, None) {
                 self.files.retain(|file| file.width == width);
             } else if self.summary_tells() {
@@ -441,9 +458,11 @@ impl Section {
                         self.status = None;
                         self.perhaps_ok = false;
                         self.dubious = false;
+                        self.strange |= self.passed_over;
                         self.should = None;
                         self.lines.clear();
                     } else {
+                        self.passed_over = true;
                         return Some(false);
                     }
                 }
@@ -539,7 +558,9 @@ impl Section {
             verbose: self.verbose,
             lost,
             lines: self.lines,
-            doubtful: doubtful || !complete && self.verbose && status == TestStatus::Passed,
+            doubtful: doubtful
+                || self.strange
+                || !complete && self.verbose && status == TestStatus::Passed,
         }
     }
 }
