@@ -4,23 +4,42 @@ use super::line;
 use atlas_core::{Evidence, LostReason, ParsedLogBuilder};
 use memchr::memmem;
 
+/// What the next lines at the level `[ERROR]` belong to.
+#[derive(Clone, Debug, Default)]
+enum Below {
+    #[default]
+    Nothing,
+    /// `COMPILATION ERROR`: complaints of the module being built.
+    Compilation,
+    /// A refusal to test this module, whose reason has not come yet.
+    Refusal(String, Evidence),
+    /// `Failed to execute goal`: what the last lost module died of.
+    Lost,
+}
+
+/// Whether Maven gave up.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+enum End {
+    #[default]
+    Open,
+    /// A goal of some module.
+    Refused,
+    /// All of it: the modules' files cannot be read.
+    Unreadable,
+}
+
 /// The module being built, and what went wrong so far.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Build {
     module: String,
     /// The compiler's complaints of the module being built.
     complaints: Vec<Evidence>,
-    compiling: bool,
+    below: Below,
     /// Modules with complaints whose goal has not been refused yet.
     pending: Vec<(String, Vec<Evidence>)>,
     lost: Vec<(String, LostReason, Vec<Evidence>)>,
-    /// The lines below `Failed to execute goal` belong to the last lost module.
-    explaining: bool,
-    refused: bool,
-    unreadable: bool,
+    end: End,
     crashed: Vec<Evidence>,
-    /// A refusal to test whose reason has not come yet.
-    unexplained: Option<(String, Evidence)>,
     /// Lost modules have been handed over.
     handed_over: bool,
 }
@@ -43,7 +62,9 @@ impl Build {
     }
 
     fn keep_complaints(&mut self) {
-        self.compiling = false;
+        if matches!(self.below, Below::Compilation) {
+            self.below = Below::Nothing;
+        }
         if !self.complaints.is_empty() && self.pending.len() < Self::MAX_MODULES {
             let lines = std::mem::take(&mut self.complaints);
             self.pending.push((self.module.clone(), lines));
@@ -54,23 +75,27 @@ impl Build {
     pub(super) fn error(&mut self, text: &[u8], evidence: impl FnOnce() -> Evidence) {
         if text.starts_with(b"COMPILATION ERROR") {
             self.keep_complaints();
-            self.compiling = true;
+            // A refusal waits for its reason, whatever comes between.
+            if !matches!(self.below, Below::Refusal(..)) {
+                self.below = Below::Compilation;
+            }
             self.complaints.push(evidence());
         } else if let Some(refusal) = line::refusal(text) {
-            self.refused = true;
+            self.end = self.end.max(End::Refused);
             self.keep_complaints();
-            self.unexplained = None;
+            self.below = Below::Nothing;
             self.refuse(&refusal, evidence());
         } else if text.starts_with(b"-> [Help") || text.starts_with(b"To see the full stack trace")
         {
-            self.explaining = false;
-            self.unexplained = None;
-        } else if self.unexplained.is_some() {
+            self.below = Below::Nothing;
+        } else if matches!(self.below, Below::Refusal(..)) {
             self.reason(text, evidence);
-        } else if self.explaining || text.trim_ascii_start().starts_with(b"symbol:") {
+        } else if matches!(self.below, Below::Lost)
+            || text.trim_ascii_start().starts_with(b"symbol:")
+        {
             // The symbol stands below the place, and only at the end at this level.
             self.explain(text, evidence);
-        } else if self.compiling {
+        } else if matches!(self.below, Below::Compilation) {
             if self.complaints.len() < Self::MAX_LINES {
                 self.complaints.push(evidence());
             }
@@ -84,8 +109,7 @@ impl Build {
         } else if text.starts_with(b"Some problems were encountered while processing the POMs")
             || text.starts_with(b"The build could not read ")
         {
-            self.unreadable = true;
-            self.refused = true;
+            self.end = End::Unreadable;
         }
     }
 
@@ -101,11 +125,11 @@ impl Build {
         } else {
             return;
         };
-        if let Some((project, refusal)) = self.unexplained.take()
-            && self.lost.len() < Self::MAX_MODULES
+        // What it died of stands below.
+        if self.lost.len() < Self::MAX_MODULES
+            && let Below::Refusal(project, refusal) =
+                std::mem::replace(&mut self.below, Below::Lost)
         {
-            // What it died of stands below.
-            self.explaining = true;
             self.lost.push((project, reason, vec![refusal, evidence()]));
         }
     }
@@ -117,7 +141,7 @@ impl Build {
             LostReason::BuildFailed
         } else if why.trim().is_empty() {
             // The reason is on the next lines.
-            self.unexplained = Some((refusal.project.to_owned(), evidence));
+            self.below = Below::Refusal(refusal.project.to_owned(), evidence);
             return;
         } else if why.contains("There was a timeout ") {
             LostReason::TimedOut
@@ -149,7 +173,9 @@ impl Build {
         }
         lines.push(evidence);
         if self.lost.len() < Self::MAX_MODULES {
-            self.explaining = lines.len() == 1;
+            if lines.len() == 1 {
+                self.below = Below::Lost;
+            }
             self.lost.push((refusal.project.to_owned(), reason, lines));
         }
     }
@@ -167,11 +193,11 @@ impl Build {
     }
 
     pub(super) fn refused(&self) -> bool {
-        self.refused
+        self.end != End::Open
     }
 
     pub(super) fn unreadable(&self) -> bool {
-        self.unreadable
+        self.end == End::Unreadable
     }
 
     pub(super) fn lost(&self) -> bool {

@@ -92,6 +92,18 @@ enum Style {
     Bare,
 }
 
+/// How much of Surefire's frame was seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+enum Frame {
+    /// Nothing: a quiet run has none.
+    #[default]
+    Unseen,
+    /// ` T E S T S`.
+    Banner,
+    /// `Running C` too: every class is announced.
+    Classes,
+}
+
 /// Where in a module's run a line stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 enum Part {
@@ -99,8 +111,25 @@ enum Part {
     #[default]
     Outside,
     Tests,
-    /// From `Results:` to the module's totals.
-    Summary,
+    /// From `Results:` to the module's totals; in the list of flaky tests, or in another one.
+    Summary {
+        flakes: bool,
+    },
+}
+
+/// What the runs of all modules came to.
+#[derive(Clone, Default)]
+struct Account {
+    /// Modules with results.
+    tested: HashSet<String>,
+    /// Classes that began and have no totals.
+    open: Vec<String>,
+    /// One of them is a class of the run, not a line that a test has printed.
+    lost: bool,
+    /// There were totals of a module.
+    declared: bool,
+    /// Some results and totals differ.
+    disagrees: bool,
 }
 
 #[derive(Clone, Default)]
@@ -108,41 +137,38 @@ struct State {
     log: ParsedLogBuilder,
     line: usize,
     style: Style,
-    /// The shape of the next line's style was seen: `Running` announces classes.
-    announced: bool,
-    banner: bool,
+    frame: Frame,
     part: Part,
     run: Run,
     /// The module's totals, until it is sure that no test has printed them.
     told: Option<(Counts, usize)>,
     tree: Tree,
     build: Build,
-    /// Below `Flakes:` in the summary.
-    flakes: bool,
-    dashes: bool,
-    parallel: bool,
-    single: Option<Single>,
-    began: bool,
-    verdict: Option<bool>,
-    ended: bool,
-    open_left: Vec<String>,
-    /// One of them is a class of the run, not a line that a test has printed.
-    lost: bool,
-    disagrees: bool,
-    compared: bool,
-    /// Modules with results.
-    tested: HashSet<String>,
+    /// The last line was a rule.
+    rule: bool,
     /// The totals of all modules, where they are built in parallel.
-    declared: Counts,
+    parallel: Option<Counts>,
+    single: Option<Single>,
+    /// Maven itself speaks: the run is not quiet.
+    began: bool,
+    /// Whether Maven says that it succeeded, once it does.
+    verdict: Option<bool>,
+    /// A module's totals were seen, if only as a test's output.
+    ended: bool,
+    account: Account,
 }
 
 impl State {
     fn module(&self) -> &str {
-        if self.parallel {
+        if self.parallel.is_some() {
             ""
         } else {
             self.build.module()
         }
+    }
+
+    fn has_banner(&self) -> bool {
+        self.frame != Frame::Unseen
     }
 
     fn fits(&self, logged: &Logged<'_>) -> bool {
@@ -168,11 +194,12 @@ impl State {
         if !self.fits(logged) {
             return false;
         }
-        if !self.banner {
+        if !self.has_banner() {
             // A quiet run says nothing between one module's totals and the classes of the next.
             self.settle_told();
         }
-        if (self.part == Part::Summary || self.told.is_some()) && !self.parallel {
+        let is_summed_up = matches!(self.part, Part::Summary { .. }) || self.told.is_some();
+        if is_summed_up && self.parallel.is_none() {
             // A class goes on: one of its tests had printed the end of the module's run.
             let told = self.told.is_some();
             let goes_on = |class| self.run.is_open(class) || told && self.run.knows(class);
@@ -183,12 +210,12 @@ impl State {
             self.part = Part::Tests;
         }
         // Without an announcement only a line with a level and a class is believed.
-        if !(self.announced || logged.level && found.class.is_some()) {
+        let announced = self.frame == Frame::Classes;
+        if !(announced || logged.level && found.class.is_some()) {
             return false;
         }
-        let quiet = !self.banner && !logged.error;
-        self.run
-            .end(found.class, found.counts, self.announced, quiet)
+        let quiet = !self.has_banner() && !logged.error;
+        self.run.end(found.class, found.counts, announced, quiet)
     }
 
     /// The module's totals end its run.
@@ -199,7 +226,7 @@ impl State {
         let counts = found.counts;
         self.part = Part::Outside;
         self.ended = true;
-        if self.single.is_some() || self.parallel {
+        if self.single.is_some() || self.parallel.is_some() {
             self.declare(counts, self.line);
         } else {
             self.told = Some((counts, self.line));
@@ -227,9 +254,9 @@ impl State {
             skipped: Some(counts.skipped),
             ..Totals::default()
         });
-        self.compared = true;
-        if self.parallel {
-            self.declared.add(counts);
+        self.account.declared = true;
+        if let Some(all) = &mut self.parallel {
+            all.add(counts);
         } else {
             self.close_run(Some((counts, line)));
         }
@@ -258,16 +285,17 @@ impl State {
                 log.record(&module, &qualified, name, status);
             }
         };
-        let named = self.banner && tree.is_empty();
+        let named = self.frame != Frame::Unseen && tree.is_empty();
         let (declared, line) = declared.unzip();
         let line = line.unwrap_or(self.line);
-        let summary = run.finish(declared, named, self.parallel, &mut record);
-        self.disagrees |= !summary.agrees && tree.is_empty();
+        let summary = run.finish(declared, named, self.parallel.is_some(), &mut record);
+        let account = &mut self.account;
+        account.disagrees |= !summary.agrees && tree.is_empty();
         for (name, status) in tree.finish() {
             record(&name, &name, status);
         }
         if any && !module.is_empty() {
-            self.tested.insert(module);
+            account.tested.insert(module);
         }
         for class in summary.dropped {
             self.log.warn(
@@ -281,8 +309,8 @@ impl State {
                 format!("`{name}` failed and passed when it was run again"),
             );
         }
-        self.open_left.extend(summary.open);
-        self.lost |= summary.lost;
+        account.open.extend(summary.open);
+        account.lost |= summary.lost;
     }
 
     fn begin_single(&mut self, test: &str) {
@@ -294,18 +322,20 @@ impl State {
         self.part = Part::Outside;
         self.build = Build::default();
         self.style = Style::Unknown;
-        self.announced = false;
+        if self.frame == Frame::Classes {
+            self.frame = Frame::Banner;
+        }
     }
 
     fn end_single(&mut self) {
         if let Some(single) = self.single.take() {
             self.build.finish(&mut self.log, |_| false);
-            single.finish(&mut self.log);
+            single.finish(self.verdict, &mut self.log);
         }
     }
 
-    /// Lines of Maven itself.
-    fn maven_line(&mut self, logged: &Logged<'_>) {
+    /// Lines of Maven itself, perhaps below a rule.
+    fn maven_line(&mut self, logged: &Logged<'_>, below_rule: bool) {
         let text = logged.text;
         match text.first() {
             Some(b'-') => {
@@ -313,7 +343,8 @@ impl State {
                     && let Some(artifact) = line::header(text)
                 {
                     self.settle_told();
-                    if self.part != Part::Outside && !self.parallel && !self.run.has_open() {
+                    if self.part != Part::Outside && self.parallel.is_none() && !self.run.has_open()
+                    {
                         self.close_run(None);
                         self.part = Part::Outside;
                     }
@@ -326,28 +357,21 @@ impl State {
                     self.build.enter(artifact);
                 }
             }
-            Some(b'B') if self.dashes => match text {
-                b"BUILD SUCCESS" => self.verdict(true),
-                b"BUILD FAILURE" | b"BUILD ERROR" => self.verdict(false),
+            Some(b'B') if below_rule => match text {
+                b"BUILD SUCCESS" => self.verdict = Some(true),
+                b"BUILD FAILURE" | b"BUILD ERROR" => self.verdict = Some(false),
                 _ => {}
             },
             Some(b'S') if text == b"Scanning for projects..." => self.began = true,
             Some(b'U') if text.starts_with(b"Using the MultiThreadedBuilder") => {
-                self.parallel = true;
+                self.parallel.get_or_insert_default();
             }
             _ => {}
         }
     }
 
-    fn verdict(&mut self, success: bool) {
-        self.verdict = Some(success);
-        if let Some(single) = &mut self.single {
-            single.verdict = Some(success);
-        }
-    }
-
     /// Lines of Surefire. Returns whether it was a class's totals.
-    fn tests_line(&mut self, logged: &Logged<'_>) -> bool {
+    fn tests_line(&mut self, logged: &Logged<'_>, below_rule: bool) -> bool {
         let text = logged.text;
         match text.first() {
             Some(b'R') if self.fits(logged) => {
@@ -355,11 +379,11 @@ impl State {
                     if let Ok(name) = std::str::from_utf8(name)
                         && !name.trim().is_empty()
                         && (logged.level || line::is_class(name))
-                        && (self.banner || logged.level)
+                        && (self.has_banner() || logged.level)
                     {
                         self.settle(logged);
-                        self.announced = self.banner;
-                        if self.banner {
+                        if self.has_banner() {
+                            self.frame = Frame::Classes;
                             // Another run of the module has its banner in front of its classes.
                             self.told = None;
                         }
@@ -368,18 +392,19 @@ impl State {
                         self.run.begin(name.trim_end());
                     }
                 } else if matches!(text, b"Results:" | b"Results :") && self.part == Part::Tests {
-                    self.part = Part::Summary;
-                    self.flakes = false;
+                    self.part = Part::Summary { flakes: false };
                     self.run.close_list();
                 }
             }
-            Some(b' ') if text == b" T E S T S" && self.dashes => {
+            Some(b' ') if text == b" T E S T S" && below_rule => {
                 self.settle_told();
-                if self.part == Part::Tests && !self.run.has_open() && !self.parallel {
+                if self.part == Part::Tests && !self.run.has_open() && self.parallel.is_none() {
                     self.close_run(None);
                 }
                 self.settle(logged);
-                self.banner = true;
+                if !self.has_banner() {
+                    self.frame = Frame::Banner;
+                }
                 self.part = Part::Tests;
             }
             Some(b'T') => {
@@ -388,12 +413,12 @@ impl State {
                         return self.class_totals(&found, logged);
                     }
                     if self.fits(logged)
-                        && (self.part == Part::Summary
+                        && (matches!(self.part, Part::Summary { .. })
                             || self.part == Part::Tests
                                 && self.tree.is_empty()
                                 && !self.run.has_open()
-                            || self.parallel
-                            || !self.banner && logged.level)
+                            || self.parallel.is_some()
+                            || !self.has_banner() && logged.level)
                     {
                         self.module_totals(&found);
                     }
@@ -404,25 +429,25 @@ impl State {
         false
     }
 
-    fn summary_line(&mut self, logged: &Logged<'_>) {
+    fn summary_line(&mut self, logged: &Logged<'_>, flakes: bool) {
         let text = logged.text;
         if !self.fits(logged) && self.style == Style::Levels {
             return;
         }
         if !text.starts_with(b" ") {
             if text.starts_with(b"Flakes:") || text.starts_with(b"Flaked tests:") {
-                self.flakes = true;
+                self.part = Part::Summary { flakes: true };
                 return;
             }
             if matches!(
                 text.trim_ascii_end(),
                 b"Failures:" | b"Errors:" | b"Failed tests:" | b"Tests in error:"
             ) {
-                self.flakes = false;
+                self.part = Part::Summary { flakes: false };
                 return;
             }
         }
-        self.run.summary(text, self.flakes);
+        self.run.summary(text, flakes);
     }
 
     fn outcome(&self) -> RunOutcome {
@@ -438,13 +463,13 @@ impl State {
             if self.build.lost() || self.build.unreadable() {
                 return RunOutcome::BuildFailed;
             }
-            if finished || !(self.began || self.banner || self.announced) {
+            if finished || !(self.began || self.has_banner()) {
                 return RunOutcome::NothingRan;
             }
             return RunOutcome::Truncated;
         }
         // The process died in a class that has not ended, whatever was printed last.
-        let lost = self.lost && self.verdict != Some(false);
+        let lost = self.account.lost && self.verdict != Some(false);
         if !lost && (finished || !self.began && self.ended) {
             RunOutcome::Completed
         } else {
@@ -469,7 +494,7 @@ impl LineState for State {
 
     fn clean_line(&mut self, line: &[u8]) {
         self.line += 1;
-        let dashes = std::mem::take(&mut self.dashes);
+        let below_rule = std::mem::take(&mut self.rule);
         if let [b'+', ..] = line {
             if let Some(test) = line::traced(line)
                 && (self.verdict.is_some() || !self.began)
@@ -498,29 +523,24 @@ impl LineState for State {
         {
             logged = line::logged(&line[at..]);
         }
-        self.dashes = logged.text.first() == Some(&b'-')
+        self.rule = logged.text.first() == Some(&b'-')
             && logged
                 .text
                 .starts_with(b"------------------------------------------------------");
-        if self.dashes {
+        if self.rule {
             return;
         }
-        self.dashes = dashes;
         if logged.level || self.style != Style::Levels {
-            self.maven_line(&logged);
-            if self.tests_line(&logged) {
-                self.dashes = false;
+            self.maven_line(&logged, below_rule);
+            if self.tests_line(&logged, below_rule) {
                 return;
             }
         }
-        self.dashes = false;
         match self.part {
-            Part::Summary => self.summary_line(&logged),
-            _ if logged.level && self.banner => {
-                let found = self.tree.line(logged.text, self.announced);
-                if found {
-                    self.part = Part::Tests;
-                }
+            Part::Summary { flakes } => self.summary_line(&logged, flakes),
+            // The reporter of trees announces no class.
+            _ if logged.level && self.frame == Frame::Banner && self.tree.line(logged.text) => {
+                self.part = Part::Tests;
             }
             _ => {}
         }
@@ -535,21 +555,20 @@ impl LineState for State {
 
     fn finish(mut self) -> ParsedLog {
         self.settle_told();
-        let declared = (self.parallel && self.compared).then_some((self.declared, self.line));
-        self.close_run(declared);
+        let declared = self.parallel.filter(|_| self.account.declared);
+        self.close_run(declared.map(|counts| (counts, self.line)));
         self.end_single();
         let outcome = self.outcome();
-        let tested = std::mem::take(&mut self.tested);
+        let account = self.account;
         self.build
-            .finish(&mut self.log, |module| tested.contains(module));
+            .finish(&mut self.log, |module| account.tested.contains(module));
         if outcome != RunOutcome::Completed {
-            for class in std::mem::take(&mut self.open_left) {
+            for class in account.open {
                 self.log.still_running(class);
             }
         }
-        if self.compared {
-            let agrees = !self.disagrees;
-            self.log.set_consistent(agrees);
+        if account.declared {
+            self.log.set_consistent(!account.disagrees);
         }
         self.log.finish(outcome)
     }

@@ -7,8 +7,6 @@ use atlas_core::{ParsedLogBuilder, TestStatus};
 #[derive(Clone, Debug)]
 pub(super) struct Single {
     test: String,
-    /// Whether the build succeeded.
-    pub(super) verdict: Option<bool>,
     counts: Counts,
 }
 
@@ -16,7 +14,6 @@ impl Single {
     pub(super) fn new(test: &str) -> Self {
         Self {
             test: test.to_owned(),
-            verdict: None,
             counts: Counts::default(),
         }
     }
@@ -26,15 +23,15 @@ impl Single {
         self.counts.add(counts);
     }
 
-    /// Records the result. A command that ran no test, because nothing was built or nothing fitted,
+    /// Records the result, of a build that succeeded or not. A command that ran no test, because nothing was built or nothing fitted,
     /// says nothing of its test.
-    pub(super) fn finish(self, log: &mut ParsedLogBuilder) {
+    pub(super) fn finish(self, verdict: Option<bool>, log: &mut ParsedLogBuilder) {
         let counts = self.counts;
         if counts.run == 0 {
             log.warn(None, format!("`{}` did not come to run", self.test));
             return;
         }
-        let status = match self.verdict {
+        let status = match verdict {
             Some(true) if counts.failing() == 0 => {
                 if counts.skipped >= counts.run {
                     TestStatus::Skipped

@@ -36,10 +36,9 @@ impl Tree {
         self.found.clear();
     }
 
-    /// A line with a level. Returns whether it was the reporter's, which it cannot be where classes
-    /// are announced: the reporter announces none.
-    pub(super) fn line(&mut self, text: &[u8], announced: bool) -> bool {
-        if announced || !matches!(text.first(), Some(b'+' | b'|' | b'\'' | 0xe2)) {
+    /// A line with a level. Returns whether it was the reporter's.
+    pub(super) fn line(&mut self, text: &[u8]) -> bool {
+        if !matches!(text.first(), Some(b'+' | b'|' | b'\'' | 0xe2)) {
             return false;
         }
         let Ok(text) = std::str::from_utf8(text) else {
