@@ -21,7 +21,7 @@ use atlas_core::{
 };
 use line::Line;
 use memchr::memmem;
-use run::Run;
+use run::{Phase, Run};
 use xml::Reports;
 
 /// The parser.
@@ -104,12 +104,13 @@ impl State {
     /// Records the run that was read.
     fn flush(&mut self) {
         let mut run = std::mem::take(&mut self.run);
-        if !run.began {
+        if run.phase == Phase::Unseen {
             return;
         }
+        let ended = run.phase == Phase::Ended;
         let mut deaths: Vec<Evidence> = std::mem::take(&mut run.fatal);
         let cut = run.settle();
-        if cut.is_some() || !run.ended {
+        if cut.is_some() || !ended {
             deaths.extend(self.tail.deaths());
         }
         let died = !deaths.is_empty();
@@ -123,7 +124,6 @@ impl State {
                 run.set(&open, TestStatus::Error);
             }
         }
-        let ended = run.ended;
         let agrees = run.record(&module, &mut self.log);
         if let Some((totals, agrees)) = agrees {
             self.log.add_totals(totals);
@@ -147,7 +147,7 @@ impl State {
                 self.run.line(&line, self.line);
             }
         }
-        self.run.began = true;
+        self.run.begin();
     }
 }
 
@@ -187,8 +187,7 @@ impl LineState for State {
                 self.announced = Some(tests);
                 return;
             }
-            self.begin(self.run.counted || self.run.logged);
-            self.run.counted = true;
+            self.begin(self.run.tests.is_some() || self.run.logged);
             self.run.tests = Some(tests);
             return;
         }
@@ -196,12 +195,11 @@ impl LineState for State {
             && self.run.logged
         {
             self.flush();
-            self.run.counted = announced.is_some();
             self.run.tests = announced;
         }
         if self.run.confirmed {
             if line::end(line).is_some() {
-                if self.run.counted {
+                if self.run.tests.is_some() {
                     self.next = Some(line.to_vec());
                     return;
                 }
@@ -211,16 +209,16 @@ impl LineState for State {
             }
         }
         self.run.line(line, self.line);
-        if self.run.began && !self.run.ended {
-            self.tail.push(self.line, line);
-        } else if !self.run.began {
-            self.build.line(line, self.line);
+        match self.run.phase {
+            Phase::Unseen => self.build.line(line, self.line),
+            Phase::Begun => self.tail.push(self.line, line),
+            Phase::Ended => {}
         }
     }
 
     fn finish(mut self) -> ParsedLog {
         if self.reports.open() {
-            self.run.ended = false;
+            self.run.phase = self.run.phase.min(Phase::Begun);
         }
         self.flush();
         let unbuilt = self.build.report(&mut self.log);

@@ -7,15 +7,34 @@ use crate::cpp::text::lossy;
 use atlas_core::{Evidence, ParsedLogBuilder, TestStatus, Totals};
 use std::collections::HashMap;
 
+/// How far a run has come.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Phase {
+    #[default]
+    Unseen,
+    Begun,
+    Ended,
+}
+
+/// Of what the plain report tells in the lines that follow.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Telling {
+    /// No report is being read.
+    #[default]
+    Nothing,
+    /// The totals are those of the module.
+    Module,
+    /// Of its suites and tests.
+    Parts,
+}
+
 #[derive(Clone, Debug, Default)]
 pub(super) struct Run {
-    pub(super) began: bool,
-    /// `Running N test cases...` was read.
-    pub(super) counted: bool,
+    pub(super) phase: Phase,
+    /// `Running N test cases...`
     pub(super) tests: Option<u64>,
-    /// A log that names every test has begun.
+    /// A log that names every test has begun. Qualified ids have the module in front then.
     pub(super) logged: bool,
-    pub(super) ended: bool,
     /// The confirmation or the report was read. It may come before the log: it has a stream of its
     /// own.
     pub(super) confirmed: bool,
@@ -25,15 +44,8 @@ pub(super) struct Run {
     index: HashMap<String, usize>,
     suites: Vec<Vec<u8>>,
     open: Option<Open>,
-    /// The lines of the report are being read.
-    reporting: bool,
-    /// The report's totals are those of the module, not of one of its suites.
-    of_module: bool,
+    telling: Telling,
     totals: Option<Totals>,
-    /// Every test that ran is named.
-    complete: bool,
-    /// Qualified ids have the module in front.
-    named: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -59,26 +71,32 @@ impl Run {
         self.open.is_some()
     }
 
+    /// There was a sign of the run.
+    pub(super) fn begin(&mut self) {
+        self.phase = self.phase.max(Phase::Begun);
+    }
+
     pub(super) fn line(&mut self, line: &[u8], number: u64) {
         if let Some(end) = line::end(line) {
-            self.began = true;
+            self.begin();
             if self.open.is_none() {
-                self.ended = true;
+                self.phase = Phase::Ended;
                 self.confirmed = true;
-                self.reporting = false;
+                self.telling = Telling::Nothing;
                 if let End::Failed { module } = end {
                     self.module.get_or_insert_with(|| lossy(module));
                 }
             }
             return;
         }
-        if self.reporting || line.starts_with(b"Test module \"") {
+        let telling = self.telling != Telling::Nothing;
+        if telling || line.starts_with(b"Test module \"") {
             match line::report(line) {
-                Some(report) if self.reporting || matches!(report, Report::Module { .. }) => {
+                Some(report) if telling || matches!(report, Report::Module { .. }) => {
                     self.told(report);
                     return;
                 }
-                _ => self.reporting = false,
+                _ => self.telling = Telling::Nothing,
             }
         }
         let Some(found) = line::read(line) else {
@@ -87,12 +105,9 @@ impl Run {
         match found {
             Line::EnterModule(name) => {
                 if self.open.is_none() {
-                    self.began = true;
                     self.logged = true;
-                    self.complete = true;
-                    self.named = true;
                     // The confirmation may have come first.
-                    self.ended = false;
+                    self.phase = Phase::Begun;
                     self.module = Some(lossy(name));
                     self.suites.clear();
                 }
@@ -114,11 +129,11 @@ impl Run {
                 let name = self.module.as_deref().unwrap_or_default();
                 if line::leaves(text, name.as_bytes()) {
                     self.close();
-                    self.ended = true;
+                    self.phase = Phase::Ended;
                 }
             }
             Line::EnterCase(name) => {
-                if self.open.is_none() && self.logged && !self.ended {
+                if self.open.is_none() && self.logged && self.phase == Phase::Begun {
                     let mut path = Vec::new();
                     for suite in &self.suites {
                         path.extend_from_slice(suite);
@@ -141,7 +156,7 @@ impl Run {
             Line::Error { path, why } => self.error(path, why, line, number),
             Line::Skipped { path, why } => {
                 if self.open.is_none() && why != b"disabled" {
-                    self.began = true;
+                    self.begin();
                     self.set(&lossy(path), TestStatus::Skipped);
                 }
             }
@@ -157,11 +172,11 @@ impl Run {
                 }
                 _ => return,
             }
-        } else if !self.counted || path == b"Test setup" {
+        } else if self.tests.is_none() || path == b"Test setup" {
             // The log begins with the number of tests; what comes without is a test's output.
             return;
         } else {
-            self.began = true;
+            self.begin();
             self.set(&lossy(path), TestStatus::Failed);
         }
         let died = why.starts_with(b"signal: ") || why.starts_with(b"memory access violation");
@@ -209,21 +224,18 @@ impl Run {
                 if self.open.is_some() {
                     return;
                 }
-                self.began = true;
-                self.ended = true;
+                self.phase = Phase::Ended;
                 self.confirmed = true;
-                self.reporting = true;
-                self.of_module = true;
+                self.telling = Telling::Module;
                 self.module.get_or_insert_with(|| lossy(name));
                 self.totals = Some(Totals::default());
             }
-            Report::Suite => self.of_module = false,
+            Report::Suite => self.telling = Telling::Parts,
             Report::Case { path, status } => {
-                self.of_module = false;
-                self.complete = true;
+                self.telling = Telling::Parts;
                 self.case(&lossy(path)).verdict = Some(status);
             }
-            Report::Cases { count, total, what } if self.of_module => {
+            Report::Cases { count, total, what } if self.telling == Telling::Module => {
                 if let Some(totals) = &mut self.totals {
                     totals.total = Some(total);
                     let field = match what {
@@ -241,24 +253,19 @@ impl Run {
 
     /// What an XML document tells.
     pub(super) fn report(&mut self, event: Event, log: &mut ParsedLogBuilder) {
-        self.began = true;
+        self.begin();
         match event {
             Event::Log => {
                 self.logged = true;
-                self.complete = true;
-                self.named = true;
-                self.ended = false;
+                self.phase = Phase::Begun;
             }
             Event::Module(name) => {
                 self.module.get_or_insert(name);
             }
             Event::Case { path, status } => self.set(&path, status),
-            Event::Verdict { path, status } => {
-                self.complete = true;
-                self.case(&path).verdict = Some(status);
-            }
+            Event::Verdict { path, status } => self.case(&path).verdict = Some(status),
             Event::Open(path) => log.still_running(path),
-            Event::End => self.ended = true,
+            Event::End => self.phase = Phase::Ended,
             Event::Totals { passed, failed } => {
                 let totals = self.totals.get_or_insert_default();
                 totals.passed = Some(passed);
@@ -296,7 +303,7 @@ impl Run {
             } else if status.is_passing() {
                 passed += 1;
             }
-            let qualified = if self.named && !module.is_empty() {
+            let qualified = if self.logged && !module.is_empty() {
                 format!("{module}::{}", case.path)
             } else {
                 case.path.clone()
@@ -305,17 +312,16 @@ impl Run {
         }
         if let Some(totals) = self.totals {
             // Disabled tests are skipped in the report's counts, and expected failures pass.
-            let all = self.complete;
             let fits = |declared: Option<u64>, counted: u64| declared.unwrap_or(0) == counted;
             let agrees = if verdicts {
                 fits(totals.passed, passed) && fits(totals.failed, failed)
             } else {
                 totals.failed.unwrap_or(0) <= failed
-                    && (!all || totals.passed.unwrap_or(0) >= passed)
+                    && (!self.logged || totals.passed.unwrap_or(0) >= passed)
             };
             return Some((totals, agrees));
         }
-        let tests = self.tests.filter(|_| self.complete)?;
+        let tests = self.tests.filter(|_| self.logged || verdicts)?;
         Some((only(tests), tests == named))
     }
 }
