@@ -103,6 +103,30 @@ enum Numbers {
     Platform,
 }
 
+/// Whose the next lines are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Below {
+    #[default]
+    Runner,
+    /// What a test printed or said is being repeated; until an empty line.
+    Messages,
+    /// A `TESTERROR` whose test is on the next line.
+    TestError,
+    /// The next line names the test that ran at a crash.
+    Blame,
+}
+
+/// What the runner said of the run as a whole; the later one here outweighs those before it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+enum Remark {
+    #[default]
+    Nothing,
+    NoTests,
+    NotBuilt,
+    Aborted,
+    Crashed,
+}
+
 #[derive(Clone, Default)]
 struct State {
     log: ParsedLogBuilder,
@@ -112,22 +136,15 @@ struct State {
     began: bool,
     /// Assemblies that were announced and have no totals yet.
     open: Vec<String>,
-    /// What a test printed or said is being repeated; until an empty line.
-    messages: bool,
-    /// A `TESTERROR` whose test is on the next line.
-    test_error: bool,
+    below: Below,
     numbers: Option<(Numbers, Totals)>,
     /// Tests that only the adapter's progress names.
     adapter: BTreeSet<String>,
+    /// How many tests passed, failed and were skipped.
     counted: [u64; 3],
-    declared: [u64; 3],
-    ended: bool,
-    crashed: bool,
-    aborted: bool,
-    /// The next line names the test that ran at a crash.
-    blame: bool,
-    nothing: bool,
-    broken: bool,
+    /// The same as the runner counts them, once it has.
+    declared: Option<[u64; 3]>,
+    remark: Remark,
 }
 
 impl State {
@@ -147,9 +164,9 @@ impl State {
     }
 
     fn declare(&mut self, totals: Totals) {
-        self.ended = true;
+        let declared = self.declared.get_or_insert_default();
         let fields = [totals.passed, totals.failed, totals.skipped];
-        for (sum, field) in self.declared.iter_mut().zip(fields) {
+        for (sum, field) in declared.iter_mut().zip(fields) {
             *sum = sum.saturating_add(field.unwrap_or(0));
         }
         self.log.add_totals(totals);
@@ -251,31 +268,32 @@ impl State {
 
     /// What the runner says of the run as a whole.
     fn remark(&mut self, text: &str) -> bool {
-        if text.starts_with("The active test run was aborted")
+        let remark = if text.starts_with("The active test run was aborted")
             || text.starts_with("The active Test Run was aborted")
             || text.starts_with("Test host process crashed")
-        {
-            self.crashed = true;
-        } else if text.starts_with("Test Run Aborted") {
-            self.aborted = true;
-        } else if text.starts_with("The test running when the crash occurred:")
             || text.starts_with("This test may, or may not be the source of the crash.")
         {
-            self.crashed = true;
-            self.blame = text.starts_with("The test running");
+            Remark::Crashed
+        } else if text.starts_with("The test running when the crash occurred:") {
+            self.below = Below::Blame;
+            Remark::Crashed
+        } else if text.starts_with("Test Run Aborted") {
+            Remark::Aborted
         } else if text.starts_with("No test is available in ")
             || text.starts_with("No test matches the given testcase filter")
         {
-            self.nothing = true;
+            Remark::NoTests
         } else if text == "Build FAILED." || text.starts_with("Build failed with ") {
-            self.broken = true;
+            Remark::NotBuilt
         } else if text.starts_with("Starting test execution, please wait")
             || text.starts_with("A total of ") && text.contains(" test files matched")
         {
             self.began = true;
+            Remark::Nothing
         } else {
             return false;
-        }
+        };
+        self.remark = self.remark.max(remark);
         true
     }
 
@@ -283,17 +301,18 @@ impl State {
         let indent = line.iter().take_while(|b| **b == b' ').count();
         let text = lossy(&line[indent..]);
         let text = text.trim_end();
-        if self.blame {
-            self.blame = false;
-            self.log.still_running(text);
-            return;
-        }
-        if self.test_error {
-            self.test_error = false;
-            if let Some(name) = line::terminal_failure(text) {
-                self.record(name, TestStatus::Failed);
+        match std::mem::take(&mut self.below) {
+            Below::Runner | Below::Messages => {}
+            Below::Blame => {
+                self.log.still_running(text);
+                return;
             }
-            return;
+            Below::TestError => {
+                if let Some(name) = line::terminal_failure(text) {
+                    self.record(name, TestStatus::Failed);
+                }
+                return;
+            }
         }
         if self.numbers.is_some() && self.number(text) {
             return;
@@ -332,7 +351,8 @@ impl State {
             let rest = text[at + 16..].trim();
             match line::terminal_failure(rest) {
                 Some(name) => self.record(name, TestStatus::Failed),
-                None => self.test_error = rest.is_empty(),
+                None if rest.is_empty() => self.below = Below::TestError,
+                None => {}
             }
             return;
         }
@@ -345,13 +365,13 @@ impl State {
                 | "Additional Information Messages:"
         ) && indent == self.base + 2
         {
-            self.messages = true;
+            self.below = Below::Messages;
             return;
         }
-        if !self.ended
+        if self.declared.is_none()
             && let Some(project) = build_error(line)
         {
-            self.broken = true;
+            self.remark = self.remark.max(Remark::NotBuilt);
             let proof = Evidence::at("log", self.line, text.to_owned());
             self.log
                 .lose(&project, LostReason::BuildFailed, vec![proof]);
@@ -363,39 +383,35 @@ impl LineState for State {
     fn line(&mut self, line: &[u8]) {
         self.line += 1;
         let line = clean(line);
-        if line.is_empty() {
-            self.messages = false;
-            return;
-        }
-        if !self.messages {
-            self.text_line(&line);
+        match self.below {
+            Below::Messages if line.is_empty() => self.below = Below::Runner,
+            Below::Messages => {}
+            _ if line.is_empty() => {}
+            _ => self.text_line(&line),
         }
     }
 
     fn finish(mut self) -> ParsedLog {
         self.close_numbers();
-        if !self.ended {
+        if self.declared.is_none() {
             for name in std::mem::take(&mut self.adapter) {
                 self.record(&name, TestStatus::Failed);
             }
         }
-        let ran = self.log.recorded() > 0 || self.declared.iter().any(|count| *count > 0);
-        let outcome = if self.crashed {
-            RunOutcome::Crashed
-        } else if self.aborted {
-            RunOutcome::Truncated
-        } else if self.broken && !ran {
-            RunOutcome::BuildFailed
-        } else if self.ended && ran {
-            RunOutcome::Completed
-        } else if self.began && !self.ended && !self.nothing {
-            RunOutcome::Truncated
-        } else {
-            RunOutcome::NothingRan
+        let counts = self.declared.unwrap_or_default();
+        let ran = self.log.recorded() > 0 || counts != [0; 3];
+        let outcome = match self.remark {
+            Remark::Crashed => RunOutcome::Crashed,
+            Remark::Aborted => RunOutcome::Truncated,
+            Remark::NotBuilt if !ran => RunOutcome::BuildFailed,
+            _ if self.declared.is_some() && ran => RunOutcome::Completed,
+            Remark::NoTests => RunOutcome::NothingRan,
+            _ if self.began && self.declared.is_none() => RunOutcome::Truncated,
+            _ => RunOutcome::NothingRan,
         };
-        let (counted, declared, ended) = (self.counted, self.declared, self.ended);
+        let counted = self.counted;
         let mut log = self.log.finish(outcome);
-        log.consistent = ended.then(|| {
+        log.consistent = self.declared.map(|declared| {
             // Passing tests are named all or not at all, skipped ones depend on the verbosity.
             counted[1] == declared[1]
                 && (counted[0] == 0 || counted[0] == declared[0])
