@@ -5,7 +5,7 @@ use atlas_core::{ParsedLogBuilder, RunOutcome, TestStatus, Totals};
 use std::collections::{BTreeSet, HashMap};
 
 /// Whose text the lines are.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 enum Region {
     /// nextest's own.
     #[default]
@@ -14,8 +14,30 @@ enum Region {
     Indented,
     /// A test's output as it is, below a header.
     Raw,
-    /// A test's output as it is, while the test runs.
+    /// A test's output as it is, while this test runs; whether there was a line of it.
+    Running { id: String, spoke: bool },
+}
+
+/// What nextest printed right above a line.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Above {
+    /// Nothing that tells what follows.
+    #[default]
+    Other,
+    Bar,
+    /// The run's id, perhaps with a bar below it: `Starting` is next.
+    RunId,
+}
+
+/// How far a run has come.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Stage {
+    #[default]
     Running,
+    /// In the list right below a summary: nothing but results came since.
+    Listing,
+    /// Below that list.
+    Ended,
 }
 
 /// How far a result may have been printed by a test.
@@ -41,11 +63,15 @@ struct Found {
     doubt: Doubt,
     /// An attempt that may not be the last.
     attempt: bool,
-    /// Below the summary, where results are told again.
-    again: bool,
     flaky_fails: bool,
-    /// It stands in the list right below a summary.
-    listed: bool,
+    /// Where it stands; behind the summary results are told again.
+    stage: Stage,
+}
+
+impl Found {
+    fn is_told_again(&self) -> bool {
+        self.stage != Stage::Running
+    }
 }
 
 /// A run in progress.
@@ -53,13 +79,7 @@ struct Found {
 pub(super) struct Run {
     region: Region,
     blank: bool,
-    bar: bool,
-    /// The run's id was the line before: `Starting` is next.
-    announced: bool,
-    /// A line of the running test's output was seen.
-    text: bool,
-    /// The test that began last.
-    running: Option<String>,
+    above: Above,
     /// Tests that began, or were slow, or have failed an attempt.
     open: BTreeSet<String>,
     found: Vec<Found>,
@@ -71,9 +91,7 @@ pub(super) struct Run {
     goes_on: bool,
     counts: Option<Counts>,
     rounds: Option<Counts>,
-    ended: bool,
-    /// Nothing but results came since the summary.
-    listing: bool,
+    stage: Stage,
     /// Whether the running count is printed, as since 0.9.98.
     counted: Option<bool>,
     /// How many tests are to run, as `Starting` and the running count have it.
@@ -125,7 +143,7 @@ impl Run {
         matches!(mark, Some(Mark::Starting(_)))
             && match self.region {
                 Region::Own => true,
-                _ => self.announced,
+                _ => self.above == Above::RunId,
             }
     }
 
@@ -137,11 +155,9 @@ impl Run {
             return;
         }
         let blank = std::mem::take(&mut self.blank);
-        let bar = std::mem::take(&mut self.bar);
-        let announced = std::mem::take(&mut self.announced);
+        let above = std::mem::take(&mut self.above);
         if let Some(mark) = mark {
-            self.announced = mark == Mark::RunId || announced && mark == Mark::Bar;
-            if self.take_mark(mark, line, bar) {
+            if self.take_mark(mark, line, above) {
                 return;
             }
         } else if let Some(status) = line::status_line(line)
@@ -150,7 +166,7 @@ impl Run {
             return;
         }
         if let Some(status) = self.glued(line) {
-            self.text = true;
+            self.spoke();
             if self.take_status(status, line, blank) {
                 return;
             }
@@ -161,8 +177,10 @@ impl Run {
     /// The end of the running test, behind output of it that has no line end.
     fn glued<'a>(&self, line: &'a [u8]) -> Option<StatusLine<'a>> {
         const TRIES: usize = 16;
-        let id = self.running.as_ref()?;
-        if self.region != Region::Running || !line.ends_with(id.as_bytes()) {
+        let Region::Running { id, .. } = &self.region else {
+            return None;
+        };
+        if !line.ends_with(id.as_bytes()) {
             return None;
         }
         let mut ends = memchr::memchr_iter(b'[', line)
@@ -177,46 +195,62 @@ impl Run {
         })
     }
 
+    /// A line is, or holds, output of the test that runs.
+    fn spoke(&mut self) {
+        if let Region::Running { spoke, .. } = &mut self.region {
+            *spoke = true;
+        }
+    }
+
+    /// The list below a summary, if this is one, is over.
+    fn end_list(&mut self) {
+        if self.stage == Stage::Listing {
+            self.stage = Stage::Ended;
+        }
+    }
+
     /// A line that is not nextest's: what stood before it was not, either.
     fn output(&mut self) {
-        self.text = true;
+        self.spoke();
         self.goes_on = false;
-        self.listing = false;
+        self.end_list();
         if let Some(first) = self.tentative.take()
-            && self.region != Region::Running
+            && !matches!(self.region, Region::Running { .. })
         {
             self.found.truncate(first);
         }
     }
 
-    fn take_mark(&mut self, mark: Mark, line: &[u8], bar: bool) -> bool {
+    fn take_mark(&mut self, mark: Mark, line: &[u8], above: Above) -> bool {
         let indented = self.region == Region::Indented && line.starts_with(b"    ");
         if indented {
             return false;
         }
         match mark {
             Mark::Bar => {
-                self.bar = true;
-                if matches!(self.region, Region::Raw | Region::Running) {
+                self.above = match above {
+                    Above::RunId => Above::RunId,
+                    _ => Above::Bar,
+                };
+                if matches!(self.region, Region::Raw | Region::Running { .. }) {
                     // The next line tells.
                     return true;
                 }
                 self.region = Region::Own;
             }
             Mark::Summary(counts) => {
-                if !bar && self.region != Region::Own {
+                if above != Above::Bar && self.region != Region::Own {
                     return false;
                 }
                 for found in &mut self.found {
                     // A summary above them was a test's own.
-                    found.again = false;
-                    if found.listed {
+                    if found.stage == Stage::Listing {
                         found.doubt = Doubt::Most;
                     }
+                    found.stage = Stage::Running;
                 }
                 self.counts = counts.or(self.rounds);
-                self.ended = true;
-                self.listing = true;
+                self.stage = Stage::Listing;
                 self.region = Region::Own;
             }
             Mark::Round(counts) => {
@@ -236,7 +270,7 @@ impl Run {
                 };
                 self.goes_on = false;
                 self.tentative = None;
-                self.listing = false;
+                self.end_list();
                 return true;
             }
             Mark::Cancel(reason) => self.cancelled = Some(reason),
@@ -246,7 +280,8 @@ impl Run {
                     last.status = TestStatus::Failed;
                 }
             }
-            Mark::RunId | Mark::Starting(_) | Mark::Other => {}
+            Mark::RunId => self.above = Above::RunId,
+            Mark::Starting(_) | Mark::Other => {}
         }
         if self.region == Region::Indented {
             self.region = Region::Own;
@@ -258,19 +293,18 @@ impl Run {
 
     fn take_status(&mut self, line: StatusLine<'_>, text: &[u8], blank: bool) -> bool {
         let id = format!("{} {}", line.binary, line.test);
-        let doubt = match self.region {
-            Region::Own => Doubt::None,
+        let doubt = match &self.region {
+            Region::Own | Region::Running { spoke: false, .. } => Doubt::None,
             Region::Indented if !text.starts_with(b"    ") => Doubt::None,
             Region::Indented if !blank && !self.goes_on => return false,
             Region::Indented => Doubt::Some,
             Region::Raw if blank || self.goes_on => Doubt::Some,
             Region::Raw => Doubt::Much,
-            Region::Running if !self.text => Doubt::None,
-            Region::Running if line.word == Word::Start => Doubt::Much,
-            Region::Running if self.running.as_ref() == Some(&id) || self.open.contains(&id) => {
+            Region::Running { .. } if line.word == Word::Start => Doubt::Much,
+            Region::Running { id: running, .. } if *running == id || self.open.contains(&id) => {
                 Doubt::Much
             }
-            Region::Running => return false,
+            Region::Running { .. } => return false,
         };
         if matches!(line.word, Word::Ended(_) | Word::FlakyFailed | Word::Start) && !line.padded {
             // Either every such line has the running count, or none.
@@ -309,9 +343,7 @@ impl Run {
             }
             Word::Start => {
                 self.open.insert(id.clone());
-                self.running = Some(id);
-                self.region = Region::Running;
-                self.text = false;
+                self.region = Region::Running { id, spoke: false };
                 self.tentative = None;
                 return true;
             }
@@ -328,9 +360,8 @@ impl Run {
             counter: line.counter,
             doubt,
             attempt,
-            again: self.ended,
             flaky_fails,
-            listed: self.listing,
+            stage: self.stage,
         });
         true
     }
@@ -339,12 +370,14 @@ impl Run {
     fn drop_out_of_order(&mut self) {
         let mut kept: Vec<Found> = Vec::new();
         for found in self.found.drain(..) {
-            if found.again || found.counter.is_none() {
+            if found.is_told_again() || found.counter.is_none() {
                 kept.push(found);
                 continue;
             }
             let later = |known: &Found| {
-                !known.again && known.round == found.round && known.counter >= found.counter
+                !known.is_told_again()
+                    && known.round == found.round
+                    && known.counter >= found.counter
             };
             while kept
                 .last()
@@ -362,7 +395,7 @@ impl Run {
 
     /// Decides every result.
     pub(super) fn settle(mut self, log: &mut ParsedLogBuilder) -> Settled {
-        if !self.ended
+        if self.stage == Stage::Running
             && let Some(last) = self.last.take()
         {
             // The log may stop in the middle of a name.
@@ -374,7 +407,7 @@ impl Run {
         let counters: HashMap<(u64, u64), &str> = self
             .found
             .iter()
-            .filter(|found| !found.again)
+            .filter(|found| !found.is_told_again())
             .filter_map(|found| Some(((found.round, found.counter?), &*found.id)))
             .collect();
         let contradicted: Vec<bool> = self
@@ -385,7 +418,7 @@ impl Run {
                 let first = found
                     .counter
                     .and_then(|counter| counters.get(&(found.round, counter)));
-                found.again && first.is_some_and(|id| *id != found.id)
+                found.is_told_again() && first.is_some_and(|id| *id != found.id)
             })
             .collect();
         let mut contradicted = contradicted.into_iter();
@@ -408,10 +441,10 @@ impl Run {
             let Some(before) = results.get_mut(*at) else {
                 continue;
             };
-            if found.again {
+            if found.is_told_again() {
                 // The list right below the summary is nextest's alone: a failure in it outweighs
                 // a pass above it, which a test may have printed.
-                let told = found.listed && found.status.is_failing();
+                let told = found.stage == Stage::Listing && found.status.is_failing();
                 if found.flaky_fails {
                     before.status = TestStatus::Failed;
                 } else if told && found.doubt == Doubt::None && !before.status.is_failing() {
@@ -429,7 +462,7 @@ impl Run {
                 }
             }
         }
-        if !self.ended {
+        if self.stage == Stage::Running {
             // An attempt that failed last may be followed by another.
             results.retain(|result| {
                 if result.attempt {
@@ -446,7 +479,7 @@ impl Run {
         for result in &results {
             self.open.remove(&result.id);
         }
-        if !self.ended {
+        if self.stage == Stage::Running {
             for id in &self.open {
                 log.still_running(id.clone());
             }
@@ -466,7 +499,7 @@ impl Run {
         match self.cancelled.as_deref() {
             Some("interrupt" | "signal" | "second signal") => RunOutcome::Crashed,
             Some("global timeout") => RunOutcome::TimedOut,
-            _ if !self.ended => RunOutcome::Truncated,
+            _ if self.stage == Stage::Running => RunOutcome::Truncated,
             _ if results.is_empty() && self.counts.is_none_or(|counts| counts.run == 0) => {
                 RunOutcome::NothingRan
             }
