@@ -43,32 +43,56 @@ struct Open {
     otherwise: Option<TestStatus>,
 }
 
+/// Where in a log the reading is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// Before the runner's start, or behind its end.
+    Outside,
+    Tests,
+    /// In the list of this number.
+    Section(usize),
+}
+
+impl Place {
+    /// Where a reading begins, and where it is behind the runner's end.
+    fn outside(by: &Compiled) -> Self {
+        if by.has_start {
+            Self::Outside
+        } else {
+            Self::Tests
+        }
+    }
+}
+
+/// What markers say of the whole run; the later one here outweighs those before it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Verdict {
+    NotBuilt,
+    Crashed,
+    TimedOut,
+}
+
 #[derive(Clone)]
 pub(super) struct State {
     by: Arc<Compiled>,
     log: ParsedLogBuilder,
     line: u64,
-    running: bool,
+    place: Place,
     ignoring: Option<usize>,
-    section: Option<usize>,
     suite: String,
     open: Vec<Open>,
-    /// The test whose result came last: suite and name, where there is one.
-    last: (String, String),
-    has_last: bool,
+    /// The test whose result came last: suite and name.
+    last: Option<(String, String)>,
     run_totals: Option<Totals>,
     suite_totals: Option<Totals>,
-    /// The runner's end was seen behind the last result.
+    /// The runner's end came behind the last result, or its counts where it has no end.
     ended: bool,
-    counted: bool,
-    crashed: bool,
-    timed_out: bool,
-    unbuilt: bool,
+    verdict: Option<Verdict>,
     locations: Vec<CaptureLocations>,
     /// The groups of the pattern that took the line.
     scratch: Scratch,
-    examined: bool,
-    reading: RuleReading,
+    /// What is found beside the results, where somebody asks for it.
+    reading: Option<RuleReading>,
     hits: Vec<u64>,
     word_warnings: usize,
 }
@@ -78,28 +102,22 @@ impl State {
         Self {
             log: ParsedLogBuilder::new(by.rules.id.as_str()),
             line: 0,
-            running: !by.has_start,
+            place: Place::outside(&by),
             ignoring: None,
-            section: None,
             suite: String::new(),
             open: Vec::new(),
-            last: (String::new(), String::new()),
-            has_last: false,
+            last: None,
             run_totals: None,
             suite_totals: None,
             ended: false,
-            counted: false,
-            crashed: false,
-            timed_out: false,
-            unbuilt: false,
+            verdict: None,
             locations: by
                 .patterns
                 .iter()
                 .map(|pattern| pattern.regex.capture_locations())
                 .collect(),
             scratch: Scratch::default(),
-            examined,
-            reading: RuleReading::default(),
+            reading: examined.then(RuleReading::default),
             hits: vec![0; by.patterns.len()],
             word_warnings: 0,
             by,
@@ -113,7 +131,7 @@ impl State {
     }
 
     pub(super) fn reading(mut self) -> RuleReading {
-        let mut reading = std::mem::take(&mut self.reading);
+        let mut reading = self.reading.take().unwrap_or_default();
         for (pattern, hits) in self.by.patterns.iter().zip(&self.hits) {
             reading.hits.insert(pattern.label.clone(), *hits);
         }
@@ -162,9 +180,9 @@ impl State {
             | Role::BuildFailed
             | Role::Crashed
             | Role::TimedOut => true,
-            _ if !self.running => false,
-            Role::SectionEnd(of) | Role::Entry(of) => self.section == Some(of),
-            Role::Line(_) => self.section.is_none(),
+            _ if self.place == Place::Outside => false,
+            Role::SectionEnd(of) | Role::Entry(of) => self.place == Place::Section(of),
+            Role::Line(_) => self.place == Place::Tests,
             Role::End
             | Role::SectionBegin(_)
             | Role::Totals(_)
@@ -196,13 +214,16 @@ impl State {
     }
 
     fn unread(&mut self, text: &str) {
-        if !self.examined || text.trim().is_empty() || self.ignoring.is_some() {
+        let Some(reading) = &mut self.reading else {
+            return;
+        };
+        if text.trim().is_empty() || self.ignoring.is_some() {
             return;
         }
-        self.reading.unread_lines += 1;
-        if self.reading.unread.len() < MAX_SAMPLE {
+        reading.unread_lines += 1;
+        if reading.unread.len() < MAX_SAMPLE {
             let short: String = text.chars().take(200).collect();
-            self.reading.unread.push((self.line, short));
+            reading.unread.push((self.line, short));
         }
     }
 
@@ -220,13 +241,14 @@ impl State {
                 Taken::Whole
             }
             Role::Start => {
-                self.running = true;
-                self.ended = false;
-                self.section = None;
+                self.place = Place::Tests;
+                if by.has_end {
+                    self.ended = false;
+                }
                 Taken::Noted
             }
             Role::BuildFailed => {
-                self.unbuilt = true;
+                self.says(Verdict::NotBuilt);
                 let module = self.group(text, pattern.suite).unwrap_or_default();
                 let line = usize::try_from(self.line).unwrap_or(usize::MAX);
                 let proof = Evidence::at("log", line, text);
@@ -234,38 +256,37 @@ impl State {
                 Taken::Noted
             }
             Role::Crashed => {
-                self.crashed = true;
+                self.says(Verdict::Crashed);
                 Taken::Noted
             }
             Role::TimedOut => {
-                self.timed_out = true;
+                self.says(Verdict::TimedOut);
                 Taken::Noted
             }
             Role::End => {
                 self.settle();
                 self.ended = true;
-                self.section = None;
-                self.running = !by.has_start;
+                self.place = Place::outside(by);
                 Taken::Noted
             }
             Role::SectionEnd(_) => {
-                self.section = None;
+                self.place = Place::Tests;
                 Taken::Whole
             }
             Role::SectionBegin(of) => {
                 self.settle();
-                self.section = Some(of);
+                self.place = Place::Section(of);
                 Taken::Whole
             }
             Role::Totals(of) => {
                 self.settle();
-                self.section = None;
+                self.place = Place::Tests;
                 self.totals(by.rules.totals[of].per, pattern, text);
                 Taken::Whole
             }
             Role::SuiteBegin => {
                 self.settle();
-                self.section = None;
+                self.place = Place::Tests;
                 let suite = self.group(text, pattern.suite).unwrap_or_default();
                 self.suite = suite.to_owned();
                 Taken::Whole
@@ -281,6 +302,10 @@ impl State {
             }
             Role::Line(of) => self.result(by, of, pattern, text),
         }
+    }
+
+    fn says(&mut self, verdict: Verdict) {
+        self.verdict = self.verdict.max(Some(verdict));
     }
 
     /// The text of a group, blanks around it removed.
@@ -336,9 +361,9 @@ impl State {
             Some(Ok(status)) => {
                 if let Some(open) = self.open.pop() {
                     self.record(&open.suite, &open.id, status);
-                } else if self.has_last {
+                } else if let Some((suite, id)) = &self.last {
                     // One more failure of the same test; it never mends anything.
-                    let qualified = self.qualified(&self.last.0, &self.last.1);
+                    let qualified = self.qualified(suite, id);
                     let before = self.log.status(&qualified).unwrap_or(status);
                     self.log.revise(&qualified, before.worst(status));
                 } else {
@@ -363,7 +388,6 @@ impl State {
 
     fn announce(&mut self, open: Open) {
         self.ended = false;
-        self.counted = false;
         if self.open.len() >= MAX_OPEN {
             self.log.warn(
                 Some(self.line),
@@ -406,28 +430,27 @@ impl State {
 
     fn record(&mut self, suite: &str, id: &str, status: TestStatus) {
         self.ended = false;
-        self.counted = false;
-        if self.examined {
+        if self.reading.is_some() {
             let qualified = self.qualified(suite, id);
-            if let Some(before) = self.log.status(&qualified)
+            if let Some(reading) = &mut self.reading
+                && let Some(before) = self.log.status(&qualified)
                 && before != status
-                && self.reading.contradictions.len() < MAX_SAMPLE
+                && reading.contradictions.len() < MAX_SAMPLE
             {
                 let what = format!(
                     "line {}: `{qualified}` is {status}, and was {before}",
                     self.line
                 );
-                self.reading.contradictions.push(what);
+                reading.contradictions.push(what);
             }
         }
         self.log
             .record_in(suite, self.by.rules.separator.as_str(), id, status);
-        let (last_suite, last_id) = &mut self.last;
+        let (last_suite, last_id) = self.last.get_or_insert_default();
         last_suite.clear();
         last_suite.push_str(suite);
         last_id.clear();
         last_id.push_str(id);
-        self.has_last = true;
     }
 
     /// An entry of a list of failures: the same test again, or one that is named nowhere else.
@@ -459,8 +482,10 @@ impl State {
                 format!("`{word}` is no status word of the rules; the line counts for nothing"),
             );
         }
-        if self.examined && self.reading.unknown_words.len() < MAX_SAMPLE {
-            *self.reading.unknown_words.entry(word).or_default() += 1;
+        if let Some(reading) = &mut self.reading
+            && reading.unknown_words.len() < MAX_SAMPLE
+        {
+            *reading.unknown_words.entry(word).or_default() += 1;
         }
         // Whatever it means, it is no pass.
         if let Some((suite, id)) = test {
@@ -489,7 +514,9 @@ impl State {
             xfailed: number(5),
             xpassed: number(6),
         };
-        self.counted = true;
+        if !self.by.has_end {
+            self.ended = true;
+        }
         match per {
             Per::Suite => self
                 .suite_totals
@@ -541,38 +568,24 @@ impl LineState for State {
     }
 
     fn finish(mut self) -> ParsedLog {
-        if self.ended || self.counted {
-            self.settle();
-        }
         for open in std::mem::take(&mut self.open) {
             let name = self.qualified(&open.suite, &open.id);
             self.log.still_running(name);
         }
         let rules = &self.by.rules;
         let tells_end = self.by.has_end || !rules.totals.is_empty();
-        let complete = if self.by.has_end {
-            self.ended
-        } else {
-            self.counted || !tells_end
-        };
+        let complete = self.ended || !tells_end;
         // The whole run's counts say more than the sum of its parts.
         if let Some(totals) = self.run_totals.or(self.suite_totals) {
             self.log.add_totals(totals);
         }
-        let outcome = if self.timed_out {
-            RunOutcome::TimedOut
-        } else if self.crashed {
-            RunOutcome::Crashed
-        } else if self.log.recorded() == 0 {
-            if self.unbuilt {
-                RunOutcome::BuildFailed
-            } else {
-                RunOutcome::NothingRan
-            }
-        } else if complete && self.ignoring.is_none() {
-            RunOutcome::Completed
-        } else {
-            RunOutcome::Truncated
+        let outcome = match self.verdict {
+            Some(Verdict::TimedOut) => RunOutcome::TimedOut,
+            Some(Verdict::Crashed) => RunOutcome::Crashed,
+            Some(Verdict::NotBuilt) if self.log.recorded() == 0 => RunOutcome::BuildFailed,
+            _ if self.log.recorded() == 0 => RunOutcome::NothingRan,
+            _ if complete && self.ignoring.is_none() => RunOutcome::Completed,
+            _ => RunOutcome::Truncated,
         };
         self.log.finish(outcome)
     }
