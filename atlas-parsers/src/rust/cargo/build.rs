@@ -4,6 +4,30 @@ use super::line;
 use atlas_core::Evidence;
 use std::collections::BTreeMap;
 
+/// What the lines below may hold.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Below {
+    #[default]
+    Nothing,
+    /// The place of an error, up to an empty line.
+    Place,
+    /// What the linker printed, indented.
+    Linker,
+    /// The next line says why.
+    Cause,
+}
+
+/// How far cargo has come.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Stage {
+    /// It has not shown that it is cargo.
+    #[default]
+    Unseen,
+    Builds,
+    /// It gave up before it ran anything.
+    Stopped,
+}
+
 /// Collects compiler errors until cargo says which target they belong to.
 #[derive(Clone, Debug, Default)]
 pub(in crate::rust) struct Build {
@@ -11,16 +35,9 @@ pub(in crate::rust) struct Build {
     errors: Vec<Evidence>,
     /// The target that failed last, while nothing else was said.
     last: Option<String>,
-    /// What the linker printed follows, indented.
-    linking: bool,
-    /// The next line says why.
-    wants_cause: bool,
-    /// An error was the last thing said; its place follows.
-    wants_place: bool,
+    below: Below,
     failed: BTreeMap<String, Vec<Evidence>>,
-    stopped: bool,
-    /// Cargo has shown that it is cargo.
-    seen: bool,
+    stage: Stage,
 }
 
 impl Build {
@@ -29,27 +46,28 @@ impl Build {
     pub(in crate::rust) fn line(&mut self, line: &[u8], number: usize) {
         match line.first() {
             Some(b'e') if line.starts_with(b"error") => self.error(line, number),
-            Some(b'C') if line == b"Caused by:" => self.wants_cause = true,
-            Some(b' ') if self.wants_cause => {
-                self.wants_cause = false;
+            Some(b'C') if line == b"Caused by:" => self.below = Below::Cause,
+            Some(b' ') if self.below == Below::Cause => {
+                self.below = Below::Nothing;
                 self.cause(line, number);
             }
             Some(b' ') => {
                 let text = line.trim_ascii_start();
-                if self.wants_place && text.starts_with(b"--> ") {
-                    self.wants_place = false;
+                if self.below == Below::Place && text.starts_with(b"--> ") {
+                    self.below = Below::Nothing;
                     self.keep(line, number);
-                } else if self.linking && is_of_linker(text) {
+                } else if self.below == Below::Linker && is_of_linker(text) {
                     self.keep(line, number);
-                } else if text.starts_with(b"Compiling ")
-                    || text.starts_with(b"Updating ")
-                    || text.starts_with(b"Blocking ")
+                } else if self.stage == Stage::Unseen
+                    && (text.starts_with(b"Compiling ")
+                        || text.starts_with(b"Updating ")
+                        || text.starts_with(b"Blocking "))
                 {
-                    self.seen = true;
+                    self.stage = Stage::Builds;
                 }
             }
-            Some(_) => {}
-            None => self.wants_place = false,
+            None if self.below == Below::Place => self.below = Below::Nothing,
+            _ => {}
         }
     }
 
@@ -60,7 +78,7 @@ impl Build {
             rest.split([' ', '`']).next().map(line::crate_name)
         });
         if let Some(module) = module {
-            self.stopped = true;
+            self.stage = Stage::Stopped;
             let mut proof = std::mem::take(&mut self.errors);
             proof.push(Evidence::at("log", number, text.into_owned()));
             self.last = Some(module.clone());
@@ -73,9 +91,14 @@ impl Build {
                         .trim_start_matches(": ")
                         .starts_with(start)
                 });
-            self.stopped |= cargo_stops || self.seen && text.starts_with("error: ");
-            self.wants_place = true;
-            self.linking = text.starts_with("error: linking with ");
+            if cargo_stops || self.stage == Stage::Builds && text.starts_with("error: ") {
+                self.stage = Stage::Stopped;
+            }
+            self.below = if text.starts_with("error: linking with ") {
+                Below::Linker
+            } else {
+                Below::Place
+            };
             self.last = None;
             self.keep(line, number);
         }
@@ -111,7 +134,7 @@ impl Build {
 
     /// Whether cargo gave up before it ran anything.
     pub(in crate::rust) fn stopped(&self) -> bool {
-        self.stopped
+        self.stage == Stage::Stopped
     }
 }
 

@@ -33,6 +33,7 @@ mod line;
 mod section;
 
 use crate::runner::{About, Look, Mark, Place, Shipped, by_line};
+use crate::runs::Runs;
 use crate::text::{clean, lossy, uncoloured};
 use announced::Announced;
 use atlas_core::{Evidence, LineState, LostReason, Names, ParsedLog, ParsedLogBuilder, RunOutcome};
@@ -128,11 +129,7 @@ struct State {
     text: String,
     build: Build,
     sections: u64,
-    disagrees: bool,
-    checked: bool,
-    /// The summaries speak of tests; the terse format may name none.
-    declared: bool,
-    crashed: bool,
+    runs: Runs,
 }
 
 impl State {
@@ -189,7 +186,7 @@ impl State {
         self.inner.clear();
         self.printed.clear();
         self.doubt = None;
-        self.crashed = true;
+        self.runs.worst(RunOutcome::Crashed);
         section.proof.push(proof);
         section.crashed = true;
         section.settle();
@@ -225,10 +222,13 @@ impl State {
         }
         if let Some(totals) = section.totals {
             self.log.add_totals(totals);
-            self.checked = true;
-            self.declared |= totals.passed.unwrap_or(0).max(totals.failed.unwrap_or(0)) > 0;
-            if !section.agrees(totals) {
-                self.disagrees = true;
+            // The terse format may name none of the tests that it counts.
+            if totals.passed.unwrap_or(0).max(totals.failed.unwrap_or(0)) > 0 {
+                self.runs.worst(RunOutcome::Completed);
+            }
+            let agrees = section.agrees(totals);
+            self.runs.agree(agrees);
+            if !agrees {
                 let text = format!(
                     "the results of `{module}` do not add up to its totals: output of its tests may \
                      have been read as results"
@@ -298,7 +298,7 @@ impl State {
         }
         if let Some(inner) = self.inner.last_mut() {
             inner.section.line(line, self.line);
-            if inner.section.ended {
+            if inner.section.totals.is_some() {
                 // What came since its begin is its own.
                 if let Some(inner) = self.inner.pop() {
                     let around = self.inner.last_mut().map(|inner| &mut inner.section);
@@ -318,7 +318,7 @@ impl State {
             });
         }
         section.line(line, self.line);
-        if section.ended {
+        if section.totals.is_some() {
             self.inner.clear();
             self.printed.clear();
             self.doubt = None;
@@ -402,7 +402,7 @@ impl State {
                 && let Some(binary) = self.announced.died()
             {
                 // It died before libtest began.
-                self.crashed = true;
+                self.runs.worst(RunOutcome::Crashed);
                 let module = self.module(&binary);
                 self.log.lose(&module, LostReason::Crashed, vec![evidence]);
             }
@@ -468,12 +468,11 @@ impl LineState for State {
     }
 
     fn finish(mut self) -> ParsedLog {
-        let mut truncated = false;
         if let Some((_, proof)) = self.doubt.take() {
             self.interrupted(proof);
         }
         if let Some(mut section) = self.section.take() {
-            truncated = true;
+            self.runs.worst(RunOutcome::Truncated);
             section.settle();
             for name in &section.in_flight {
                 self.log.still_running(name.clone());
@@ -503,22 +502,9 @@ impl LineState for State {
         for (module, proof) in failed {
             self.log.lose(&module, LostReason::BuildFailed, proof);
         }
-        if self.checked {
-            self.log.set_consistent(!self.disagrees);
+        if self.log.recorded() > 0 {
+            self.runs.worst(RunOutcome::Completed);
         }
-        let outcome = if self.crashed {
-            RunOutcome::Crashed
-        } else if truncated {
-            RunOutcome::Truncated
-        } else if self.log.recorded() > 0 {
-            RunOutcome::Completed
-        } else if built_nothing {
-            RunOutcome::BuildFailed
-        } else if self.declared {
-            RunOutcome::Completed
-        } else {
-            RunOutcome::NothingRan
-        };
-        self.log.finish(outcome)
+        self.runs.finish(self.log, built_nothing)
     }
 }

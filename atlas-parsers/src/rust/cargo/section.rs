@@ -14,12 +14,18 @@ struct Pending {
     outcome: Option<TestStatus>,
     /// The outcome that another thread's output follows on the same line.
     glued: Option<TestStatus>,
-    /// An empty line came after it.
-    blank: bool,
-    /// Nothing but one empty line came after the test's own.
-    is_cut: bool,
-    /// Lines that came after the test's own.
-    lines: usize,
+    below: Below,
+}
+
+/// What came below a test's own line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Below {
+    Nothing,
+    /// One empty line.
+    Cut,
+    /// Text, and an empty line behind it; or several empty lines.
+    Blank,
+    Text,
 }
 
 /// A result that stood behind other text.
@@ -64,10 +70,10 @@ pub(super) struct Section {
     details: bool,
     /// The last list of failures.
     failures: BTreeSet<String>,
+    /// A line of that list may come.
     in_list: bool,
-    list_may_begin: bool,
+    /// The totals that ended it.
     pub(super) totals: Option<Totals>,
-    pub(super) ended: bool,
     pub(super) crashed: bool,
     pub(super) in_flight: Vec<String>,
     pub(super) proof: Vec<Evidence>,
@@ -108,9 +114,7 @@ impl Section {
             details: false,
             failures: BTreeSet::new(),
             in_list: false,
-            list_may_begin: false,
             totals: None,
-            ended: false,
             crashed: false,
             in_flight: Vec::new(),
             proof: Vec::new(),
@@ -164,7 +168,7 @@ impl Section {
     /// Takes the line that nearly every line is, `test NAME ... ok`, where the section can have one.
     /// What it takes, [`line`](Self::line) takes alike, and slower.
     pub(super) fn plain_line(&mut self, line: &str) -> bool {
-        if self.in_list || self.list_may_begin || self.pending.is_some() || self.complete() {
+        if self.in_list || self.pending.is_some() || self.complete() {
             return false;
         }
         let Some(name) = line::plain_pass(line) else {
@@ -176,9 +180,8 @@ impl Section {
     }
 
     pub(super) fn line(&mut self, line: &[u8], number: usize) {
-        if self.in_list || self.list_may_begin {
+        if self.in_list {
             self.in_list = self.failure_list(line);
-            self.list_may_begin = false;
             if self.in_list {
                 return;
             }
@@ -200,7 +203,6 @@ impl Section {
                     self.commit(true);
                     self.totals = Some(totals);
                     self.settle();
-                    self.ended = true;
                     return;
                 }
             } else if !self.complete()
@@ -215,7 +217,7 @@ impl Section {
             self.commit(true);
             let seen = self.count() + self.doubtful.len() as u64;
             self.details |= !self.pretty || seen >= self.expected;
-            self.list_may_begin = line == b"failures:";
+            self.in_list = line == b"failures:";
             self.failures.clear();
             return;
         }
@@ -239,15 +241,16 @@ impl Section {
         let Some(pending) = &mut self.pending else {
             return;
         };
-        pending.lines += 1;
-        pending.is_cut = pending.lines == 1 && line.is_empty();
         if line.is_empty() {
             // With several threads libtest writes the outcome and the line's end apart.
             if self.threaded && pending.outcome.is_none() && pending.glued.is_some() {
                 pending.outcome = pending.glued;
                 self.commit(false);
             } else {
-                pending.blank = true;
+                pending.below = match pending.below {
+                    Below::Nothing => Below::Cut,
+                    _ => Below::Blank,
+                };
             }
             return;
         }
@@ -259,7 +262,7 @@ impl Section {
             self.threaded = true;
         }
         pending.outcome = line::trailing_outcome(line);
-        pending.blank = false;
+        pending.below = Below::Text;
         pending.glued = pending.glued.or_else(|| line::leading_outcome(line));
         if self.threaded && (line == b"ok" || line == b"FAILED" || line == b"ignored") {
             self.commit(false);
@@ -292,9 +295,7 @@ impl Section {
                     name: name.to_owned(),
                     outcome: line::trailing_outcome(rest.as_bytes()),
                     glued: line::leading_outcome(rest.as_bytes()),
-                    blank: false,
-                    is_cut: false,
-                    lines: 0,
+                    below: Below::Nothing,
                 });
             }
         }
@@ -306,9 +307,10 @@ impl Section {
         let Some(pending) = &self.pending else {
             return false;
         };
-        let status = pending.outcome.filter(|_| section_ends || !pending.blank);
+        let blank = matches!(pending.below, Below::Cut | Below::Blank);
+        let status = pending.outcome.filter(|_| section_ends || !blank);
         // No outcome came, so the line's own was the outcome, and the empty line was its end.
-        let glued = pending.glued.filter(|_| pending.is_cut);
+        let glued = pending.glued.filter(|_| pending.below == Below::Cut);
         let Some(status) = status.or(glued) else {
             return false;
         };
