@@ -22,7 +22,7 @@ use crate::runner::{About, Look, Mark, Place, Shipped, by_line};
 use crate::text::clean;
 use atlas_core::{Evidence, LineState, LostReason, ParsedLog, ParsedLogBuilder, RunOutcome};
 use memchr::memmem;
-use run::Run;
+use run::{Phase, Run};
 use totals::End;
 use xml::Reports;
 
@@ -146,13 +146,13 @@ impl State {
     fn cut(&mut self, died: bool) {
         self.flush();
         let mut run = std::mem::take(&mut self.run);
-        if !run.began {
+        if run.phase == Phase::Unseen {
             return;
         }
         let mut deaths: Vec<Evidence> = std::mem::take(&mut run.fatal);
         deaths.extend(self.tail.deaths());
         let died = died || !deaths.is_empty();
-        if !died && run.closed {
+        if !died && run.phase == Phase::Closed {
             run.record(None, &mut self.log);
             self.reports.runs.worst(RunOutcome::Completed);
             return;
@@ -203,7 +203,7 @@ impl LineState for State {
                 if self.run.binary.is_some() {
                     self.cut(true);
                 }
-                self.run.began = true;
+                self.run.begin();
                 self.run.binary = Some(crate::cpp::text::lossy(name));
                 return;
             }
@@ -224,23 +224,23 @@ impl LineState for State {
             if self.run.has_results() {
                 self.cut(true);
             }
-            self.run.began = true;
+            self.run.begin();
             self.run.seeded = true;
             return;
         }
         let headers = self.run.headers;
-        self.run.line(line, self.line);
+        let is_last = self.run.line(line, self.line);
         if self.run.headers > headers && self.ended.take().is_some() {
             self.run.compact = false;
         }
-        if self.run.tap_ended {
+        if is_last {
             self.end(End::default());
             return;
         }
-        if self.run.began {
-            self.tail.push(self.line, line);
-        } else {
+        if self.run.phase == Phase::Unseen {
             self.build.line(line, self.line);
+        } else {
+            self.tail.push(self.line, line);
         }
     }
 

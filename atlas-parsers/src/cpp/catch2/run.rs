@@ -8,17 +8,34 @@ use crate::edges::begin_of;
 use atlas_core::{Evidence, ParsedLogBuilder, TestStatus};
 use std::collections::{HashMap, HashSet};
 
+/// How far a run has come.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Phase {
+    /// There was no sign of the runner.
+    #[default]
+    Unseen,
+    Begun,
+    /// It may end here: its reporter has no last line, or it was read.
+    Closed,
+}
+
+/// What the last line wants of the next one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Below {
+    #[default]
+    Nothing,
+    /// `file.cpp:12: ` stood alone: an assertion.
+    Place,
+    /// The reason of the last assertion is a signal: its name.
+    Signal,
+}
+
 #[derive(Clone, Debug, Default)]
 pub(super) struct Run {
     pub(super) binary: Option<String>,
-    /// There was a sign of the runner.
-    pub(super) began: bool,
+    pub(super) phase: Phase,
     pub(super) seeded: bool,
     pub(super) compact: bool,
-    /// The plan of the TAP reporter was read: it comes last.
-    pub(super) tap_ended: bool,
-    /// The run may end here: its reporter has no last line, or it was read.
-    pub(super) closed: bool,
     /// What tells that the process died of a signal.
     pub(super) fatal: Vec<Evidence>,
     /// How many headers were read.
@@ -32,10 +49,7 @@ pub(super) struct Run {
     header: Header,
     current: Option<usize>,
     durations: Durations,
-    /// `file.cpp:12: ` stood alone on the last line.
-    place: bool,
-    /// The last assertion's reason is a signal; the next line names it.
-    signal: bool,
+    below: Below,
     tap: Tap,
 }
 
@@ -94,22 +108,28 @@ impl Run {
         !self.cases.is_empty() || !self.durations.is_empty() || !self.automake.is_empty()
     }
 
-    pub(super) fn line(&mut self, line: &[u8], number: u64) {
-        if self.signal {
-            self.signal = false;
+    /// There was a sign of the runner.
+    pub(super) fn begin(&mut self) {
+        self.phase = self.phase.max(Phase::Begun);
+    }
+
+    /// Takes a line. Returns whether it was the run's last: the plan of the TAP reporter.
+    pub(super) fn line(&mut self, line: &[u8], number: u64) -> bool {
+        let below = std::mem::take(&mut self.below);
+        if below == Below::Signal {
             self.prove(line.trim_ascii(), number);
         }
         // In front of the first header of a run stands the binary's name.
         if let Some(heading) = self.header.line(line).filter(|_| self.binary.is_some()) {
-            self.began = true;
+            self.begin();
             self.headers += 1;
             self.current = Some(self.case(heading.test));
             self.sections.extend(heading.sections);
-            return;
+            return false;
         }
-        let place = std::mem::take(&mut self.place);
+        let mut is_last = false;
         match line.last() {
-            Some(b':' | b' ') => self.assertion(line, place, number),
+            Some(b':' | b' ') => self.assertion(line, below, number),
             Some(b'\'') => {
                 let missing = line.starts_with(b"No assertions in test case '")
                     || line.starts_with(b"No assertions in section '");
@@ -120,11 +140,13 @@ impl Run {
             _ => {}
         }
         match line.first() {
-            Some(b'#' | b'o' | b'n' | b'1' | b'i' | b'w') => self.tap(line),
+            Some(b'#' | b'o' | b'n' | b'1' | b'i' | b'w') => is_last = self.tap(line),
             Some(b':') => {
                 if let Some((status, name)) = automake(line) {
-                    self.began = true;
-                    self.closed |= self.binary.is_none();
+                    self.begin();
+                    if self.binary.is_none() {
+                        self.phase = Phase::Closed;
+                    }
                     self.automake.push((lossy(name), status));
                 }
             }
@@ -134,10 +156,10 @@ impl Run {
             self.teamcity(text);
         }
         if memchr::memchr(b':', line).is_none() {
-            return;
+            return is_last;
         }
         if let Some(name) = durations::read(line) {
-            self.began = true;
+            self.begin();
             let ended = self
                 .current
                 .is_some_and(|at| self.cases[at].0.as_bytes() == name.trim_ascii());
@@ -150,14 +172,17 @@ impl Run {
         } else if memchr::memmem::find(line, b": skipped: ").is_some() {
             self.durations.tell(TestStatus::Skipped);
         }
+        is_last
     }
 
-    fn assertion(&mut self, line: &[u8], place: bool, number: u64) {
+    fn assertion(&mut self, line: &[u8], below: Below, number: u64) {
         match console::assertion(line) {
-            Some(Assertion::PlaceOnly) => self.place = true,
+            Some(Assertion::PlaceOnly) => self.below = Below::Place,
             Some(Assertion::Status(status)) => self.status(status),
             // Catch 1 puts these on a line of their own.
-            None if place && matches!(line, b"PASSED:" | b"FAILED - but was ok:") => {
+            None if below == Below::Place
+                && matches!(line, b"PASSED:" | b"FAILED - but was ok:") =>
+            {
                 self.status(TestStatus::Passed);
             }
             None if line == b"due to a fatal error condition:" => {
@@ -165,7 +190,7 @@ impl Run {
                     && self.cases[current].1 == Some(TestStatus::Failed)
                 {
                     self.prove(line, number);
-                    self.signal = true;
+                    self.below = Below::Signal;
                 }
             }
             None => {}
@@ -202,43 +227,44 @@ impl Run {
         }
     }
 
-    fn tap(&mut self, line: &[u8]) {
+    /// Takes a line of the TAP reporter. Returns whether it was the plan, which comes last.
+    fn tap(&mut self, line: &[u8]) -> bool {
         if let Some(name) = line.strip_prefix(b"# ") {
             if name.starts_with(b"Subtest") {
                 self.foreign_tap();
             } else if name.len() < 4096 {
                 self.tap.name = Some(name.to_vec());
             }
-            return;
+            return false;
         }
         let name = self.tap.name.take();
         if let Some((count, status)) = tap_assertion(line) {
             // The runner counts what it tells; what a test prints is out of turn.
             if self.tap.foreign || count != self.tap.count + 1 {
-                return;
+                return false;
             }
             let Some(name) = name else {
                 if !self.seeded {
                     self.foreign_tap();
                 }
-                return;
+                return false;
             };
             self.tap.count = count;
-            self.began = true;
+            self.begin();
             if let Some(status) = status {
                 let case = self.case(lossy(name.trim_ascii()));
                 self.set(case, status);
             }
-        } else if let Some(rest) = line.strip_prefix(b"1..") {
-            let plan = number(rest);
-            self.tap_ended = self.tap.count > 0
-                && plan.is_some_and(|(count, rest)| {
-                    // Assertions that are only warned of are told and not always counted.
-                    count <= self.tap.count
-                        && count.saturating_mul(2) > self.tap.count
-                        && rest.is_empty()
-                });
+            return false;
         }
+        let plan = line.strip_prefix(b"1..").and_then(number);
+        self.tap.count > 0
+            && plan.is_some_and(|(count, rest)| {
+                // Assertions that are only warned of are told and not always counted.
+                count <= self.tap.count
+                    && count.saturating_mul(2) > self.tap.count
+                    && rest.is_empty()
+            })
     }
 
     /// Another runner's TAP: this one has the test's name in front of every assertion.
@@ -258,7 +284,9 @@ impl Run {
             return;
         };
         if event == b"SuiteFinished" {
-            self.closed = true;
+            if self.phase == Phase::Begun {
+                self.phase = Phase::Closed;
+            }
             return;
         }
         let mut name = Vec::new();
@@ -278,7 +306,7 @@ impl Run {
         let name = lossy(name.trim_ascii());
         match event {
             b"Started" => {
-                self.began = true;
+                self.begin();
                 self.current = Some(self.case(name));
             }
             b"Failed" | b"Ignored" => {
