@@ -56,19 +56,26 @@ fn mark(line: &[u8], before: &[u8]) -> Option<Mark> {
     }
 }
 
+/// How far Ant's build has come.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+enum Build {
+    #[default]
+    Unseen,
+    Begun,
+    Succeeded,
+    Failed,
+}
+
 #[derive(Clone, Default)]
 struct State {
     log: ParsedLogBuilder,
     line: usize,
     adorned: bool,
     suites: Suites,
-    custom: bool,
     target: String,
     complaints: Vec<Evidence>,
     lost: Vec<(String, LostReason, Vec<Evidence>)>,
-    began: bool,
-    ended: bool,
-    failed: bool,
+    build: Build,
 }
 
 impl State {
@@ -82,7 +89,6 @@ impl State {
         if self.adorned
             && let Some((name, status)) = line::custom(text)
         {
-            self.custom = true;
             self.log.record("", name, name, status);
             return;
         }
@@ -126,14 +132,14 @@ impl State {
     /// A line of Ant itself.
     fn ant_line(&mut self, text: &str) {
         match text.as_bytes().first() {
-            Some(b'B') => {
-                if text.starts_with("Buildfile: ") {
-                    self.began = true;
-                } else if text == "BUILD SUCCESSFUL" || text == "BUILD FAILED" {
-                    self.ended = true;
-                    self.failed = text.ends_with("FAILED");
+            Some(b'B') => match text {
+                "BUILD SUCCESSFUL" => self.build = Build::Succeeded,
+                "BUILD FAILED" => self.build = Build::Failed,
+                _ if self.build == Build::Unseen && text.starts_with("Buildfile: ") => {
+                    self.build = Build::Begun;
                 }
-            }
+                _ => {}
+            },
             Some(b' ' | b'[') => {
                 let body = text.trim_start();
                 if let Some(body) = body.strip_prefix("[javac] ")
@@ -144,7 +150,9 @@ impl State {
                     self.complaints.push(evidence);
                 }
             }
-            _ if self.failed && text.contains("Compile failed; see the compiler error output") => {
+            _ if self.build == Build::Failed
+                && text.contains("Compile failed; see the compiler error output") =>
+            {
                 let mut lines = std::mem::take(&mut self.complaints);
                 lines.push(self.evidence(text));
                 let target = self.target.clone();
@@ -235,6 +243,7 @@ impl LineState for State {
                 agrees = Some(agrees.unwrap_or(true) && fits);
             }
         }
+        let ended = matches!(self.build, Build::Succeeded | Build::Failed);
         let has = |reason| self.lost.iter().any(|lost| lost.1 == reason);
         let outcome = if has(LostReason::Crashed) {
             RunOutcome::Crashed
@@ -243,12 +252,12 @@ impl LineState for State {
         } else if self.log.recorded() == 0 {
             if has(LostReason::BuildFailed) {
                 RunOutcome::BuildFailed
-            } else if !self.ended && (!suites.all.is_empty() || self.began) {
+            } else if self.build == Build::Begun || !ended && !suites.all.is_empty() {
                 RunOutcome::Truncated
             } else {
                 RunOutcome::NothingRan
             }
-        } else if self.ended {
+        } else if ended {
             RunOutcome::Completed
         } else {
             RunOutcome::Truncated
