@@ -94,13 +94,23 @@ fn mark(line: &[u8], before: &[u8]) -> Option<Mark> {
     }
 }
 
-/// Which list of numbers is being printed, one a line.
+/// Two runners with their own forms of results and of numbers, which stand one a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Numbers {
-    /// `Total tests: 1`, `     Passed: 1`
+enum Form {
+    /// `Passed NAME [1 ms]`; `Total tests: 1`, `     Passed: 1`
     VsTest,
-    /// `  total: 3`, `  failed: 0`
+    /// `passed NAME (1ms)`; `  total: 3`, `  failed: 0`
     Platform,
+}
+
+/// In which form results came since the last totals.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Spoken {
+    #[default]
+    Nothing,
+    In(Form),
+    /// A test of one runner printed what the other one prints.
+    Both,
 }
 
 /// Whose the next lines are.
@@ -137,7 +147,8 @@ struct State {
     /// Assemblies that were announced and have no totals yet.
     open: Vec<String>,
     below: Below,
-    numbers: Option<(Numbers, Totals)>,
+    spoken: Spoken,
+    numbers: Option<(Form, Totals)>,
     /// Tests that only the adapter's progress names.
     adapter: BTreeSet<String>,
     /// How many tests passed, failed and were skipped.
@@ -148,6 +159,21 @@ struct State {
 }
 
 impl State {
+    /// What only this form has came.
+    fn speaks(&mut self, form: Form) {
+        self.spoken = match self.spoken {
+            Spoken::Nothing => Spoken::In(form),
+            Spoken::In(known) if known == form => self.spoken,
+            _ => Spoken::Both,
+        };
+    }
+
+    /// A result in this form.
+    fn result(&mut self, result: &line::ResultLine<'_>, form: Form) {
+        self.speaks(form);
+        self.record(result.name, result.status);
+    }
+
     fn record(&mut self, name: &str, status: TestStatus) {
         self.began = true;
         self.counted[match status {
@@ -164,6 +190,9 @@ impl State {
     }
 
     fn declare(&mut self, totals: Totals) {
+        if self.spoken != Spoken::Both {
+            self.spoken = Spoken::Nothing;
+        }
         let declared = self.declared.get_or_insert_default();
         let fields = [totals.passed, totals.failed, totals.skipped];
         for (sum, field) in declared.iter_mut().zip(fields) {
@@ -195,8 +224,8 @@ impl State {
             return false;
         };
         let timed = match kind {
-            Numbers::VsTest => label == "Total time",
-            Numbers::Platform => label == "duration",
+            Form::VsTest => label == "Total time",
+            Form::Platform => label == "duration",
         };
         if timed {
             self.close_numbers();
@@ -208,6 +237,7 @@ impl State {
     fn heading(&mut self, text: &str, indent: usize) -> bool {
         if let Some(assembly) = line::assembly(text) {
             self.close_numbers();
+            self.speaks(Form::VsTest);
             self.base = indent;
             self.began = true;
             self.open.push(assembly);
@@ -240,7 +270,7 @@ impl State {
                     None => {}
                 }
             }
-            self.numbers = Some((Numbers::VsTest, totals));
+            self.numbers = Some((Form::VsTest, totals));
             if totals.passed.is_some() {
                 self.close_numbers();
             }
@@ -248,7 +278,7 @@ impl State {
         }
         if text.starts_with("Test run summary: ") {
             self.close_numbers();
-            self.numbers = Some((Numbers::Platform, Totals::default()));
+            self.numbers = Some((Form::Platform, Totals::default()));
             return true;
         }
         if let Some(rest) = text.strip_prefix("Test summary: ") {
@@ -325,16 +355,21 @@ impl State {
         // Results stand two columns right of headings; where an indented log lost that, beside.
         let place = indent == self.base + 2 || self.base > 0 && indent == self.base;
         if place && let Some(result) = line::result(text) {
-            self.record(result.name, result.status);
+            self.result(&result, Form::VsTest);
             return;
         }
         if indent == self.base {
             if self.heading(text, indent) {
                 return;
             }
-            let old = || line::padded_result(text).filter(|_| self.began);
-            if let Some(result) = line::platform_result(text).or_else(old) {
-                self.record(result.name, result.status);
+            if let Some(result) = line::platform_result(text) {
+                self.result(&result, Form::Platform);
+                return;
+            }
+            if self.began
+                && let Some(result) = line::padded_result(text)
+            {
+                self.result(&result, Form::VsTest);
                 return;
             }
         } else if indent > self.base
@@ -409,11 +444,12 @@ impl LineState for State {
             _ if self.began && self.declared.is_none() => RunOutcome::Truncated,
             _ => RunOutcome::NothingRan,
         };
-        let counted = self.counted;
+        let (counted, both) = (self.counted, self.spoken == Spoken::Both);
         let mut log = self.log.finish(outcome);
         log.consistent = self.declared.map(|declared| {
             // Passing tests are named all or not at all, skipped ones depend on the verbosity.
-            counted[1] == declared[1]
+            !both
+                && counted[1] == declared[1]
                 && (counted[0] == 0 || counted[0] == declared[0])
                 && (counted[2] == 0 || counted[2] == declared[2])
         });
