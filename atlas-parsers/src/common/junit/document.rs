@@ -137,6 +137,8 @@ impl Sink for Reports {
                             suite.own.verdict(status);
                         }
                     }
+                    // No writer puts a case into a case: the text of this one was not escaped.
+                    self.disagrees |= name == b"testcase";
                     self.other = self.other.saturating_add(1);
                 }
             }
@@ -300,7 +302,12 @@ impl Reports {
             let children = suite.own.cases + suite.suites;
             if suite.suites == 0 {
                 self.disagrees |= !suite.agrees();
-            } else if !suite.root {
+            } else if suite.root {
+                // The totals of all suites, as these declare them.
+                let suites = suite.inner.total.unwrap_or(0);
+                let sum = suites.saturating_add(suite.own.cases);
+                self.disagrees |= !(whole || fits(suite.totals.total, sum));
+            } else {
                 self.disagrees |= !(whole || fits(suite.totals.total, children));
             }
         }
