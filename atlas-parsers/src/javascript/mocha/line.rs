@@ -158,6 +158,23 @@ pub(super) fn counted(line: &[u8], word: &[u8]) -> Option<u64> {
     (rest.strip_prefix(b" ")? == word).then_some(number)
 }
 
+/// Whether a line is of a reporter that names no passing test: a letter for each test, or the cursor is moved.
+pub(super) fn is_nameless(line: &[u8], raw: &[u8]) -> bool {
+    const LETTERS: [&str; 4] = [".", ",", "!", "․"];
+    let moves = |at: usize| {
+        let code = raw[at + 2..]
+            .iter()
+            .find(|byte| !matches!(byte, b'0'..=b'9' | b';' | b'?'));
+        code.is_some_and(|code| *code != b'm')
+    };
+    memchr::memmem::find_iter(raw, b"\x1b[").any(moves)
+        || line.strip_prefix(b"  ").is_some_and(|text| {
+            LETTERS
+                .iter()
+                .any(|letter| text.starts_with(letter.as_bytes()))
+        })
+}
+
 /// Whether a text is a frame of a stack trace, which is indented as suites are.
 pub(super) fn is_frame(text: &[u8]) -> bool {
     text.starts_with(b"at ")

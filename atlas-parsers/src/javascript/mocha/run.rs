@@ -76,8 +76,10 @@ pub(super) struct Run {
     blank_since: bool,
     /// Tests and suites of the top level may stand here.
     root: bool,
-    /// The dot reporter's letters were seen.
+    /// The dot reporter's letters were seen before the first result.
     dots: bool,
+    /// Before the first result stood what only reporters print that name no passing test.
+    nameless: bool,
     /// Failures among the letters of the dot reporter.
     bangs: u64,
     /// How often the min reporter has cleared the screen. Each run does so first.
@@ -141,6 +143,7 @@ impl Run {
                 self.end_page(ended);
                 self.strayed = strayed;
             }
+            self.candidates.page = true;
             self.page = Some(Page {
                 strays: 0,
                 stray_passes: [0; 4],
@@ -195,6 +198,9 @@ impl Run {
     /// A line of the run.
     fn take(&mut self, line: &[u8], raw: &[u8], ended: &mut Vec<Ended>) {
         let coloured = line::is_coloured(raw);
+        // The form of a run is that of its beginning; what comes later in another one, a test printed.
+        let first = self.found.is_empty();
+        self.nameless |= first && line::is_nameless(line, raw);
         if self.list && self.skipped_itself(line) {
             return;
         }
@@ -202,7 +208,7 @@ impl Run {
             if self.result(&result, line, raw, coloured, ended) {
                 return;
             }
-        } else if self.dots || line.starts_with(b"  ") {
+        } else if self.dots || first && line.starts_with(b"  ") {
             let letters = line.trim_ascii_start();
             if !letters.is_empty() && letters.iter().all(|b| matches!(b, b'.' | b',' | b'!')) {
                 self.dots = true;
@@ -283,6 +289,9 @@ impl Run {
         };
         let open = self.candidates.deepest();
         if depth > open.max(self.reach) {
+            if let Some(page) = &mut self.page {
+                page.strays += 1;
+            }
             return false;
         }
         if result.behind && !self.list && (depth == 0 || depth != self.depth && depth != open) {
@@ -348,6 +357,7 @@ impl Run {
         let root = self.root;
         self.end_page(ended);
         self.candidates = candidates;
+        self.candidates.page = false;
         self.root = root;
     }
 
@@ -378,7 +388,10 @@ impl Run {
             && self.anew
             && self.distance(&page, before.results) < self.distance(&page, 0)
         {
-            let rest = self.found.split_off(before.results.min(self.found.len()));
+            let mut rest = self.found.split_off(before.results.min(self.found.len()));
+            if let Some(first) = rest.first_mut() {
+                first.begins_run();
+            }
             let first = Self {
                 found: std::mem::replace(&mut self.found, rest),
                 page: Some(before),
@@ -413,12 +426,16 @@ impl Run {
         let mut failed = 0;
         if !silent {
             run.agrees &= passes == page.passing && pending == page.pending;
+            run.agrees &= !placed.iter().any(|result| result.doubtful);
             failed = count(&placed, |kind| matches!(kind, Kind::Fail(_)));
             for result in placed {
                 if let Kind::Fail(number) = result.kind {
                     let at = usize::try_from(number).ok().and_then(|n| n.checked_sub(1));
-                    if let Some(told) = at.and_then(|at| told.get_mut(at)) {
+                    if let Some((at, told)) = at.and_then(|at| Some((at, told.get_mut(at)?))) {
                         *told = true;
+                        // Its result or its place in the list is what a test printed.
+                        let title = result.path.last().map_or("", String::as_str);
+                        run.agrees &= self.is_of(&page.failures.paths[at], title);
                     }
                 }
                 run.results.push((result.path, status(result.kind)));
@@ -436,7 +453,9 @@ impl Run {
                 run.results.push((path, TestStatus::Failed));
             }
         }
-        run.agrees &= failed == declared && !(silent && self.strayed);
+        // A run whose results are named names them all.
+        let unnamed = self.nameless || self.found.is_empty();
+        run.agrees &= failed == declared && !(silent && (self.strayed || !unnamed));
         if let Some(mut lost) = self.interrupted {
             lost.failures.finish();
             let failed = lost.failures.paths.into_iter();
@@ -478,6 +497,15 @@ impl Run {
         strict
     }
 
+    /// Whether a path of the list of failures is that of a result with this title.
+    fn is_of(&self, path: &[String], title: &str) -> bool {
+        match path {
+            [whole] => whole.ends_with(title),
+            path if self.list => path.join(" ") == title,
+            path => path.last().is_some_and(|last| last == title),
+        }
+    }
+
     /// The results in the run's own style: one mark, with or without colour, each number of a failure once.
     fn chosen(&self, failures: &[Vec<String>], page: Option<&Page>) -> Vec<Cow<'_, Found>> {
         let shown = self.found.iter().filter(|f| f.kind != Kind::Pending);
@@ -509,15 +537,9 @@ impl Run {
                 claims.push(Some(at));
                 continue;
             }
-            let title = |at: usize| self.found[at].title.as_str();
             let listed = |at: usize| {
-                failures
-                    .get(index)
-                    .is_some_and(|path| match path.as_slice() {
-                        [whole] => whole.ends_with(title(at)),
-                        path if self.list => path.join(" ") == title(at),
-                        path => path.last().is_some_and(|last| last == title(at)),
-                    })
+                let path = failures.get(index);
+                path.is_some_and(|path| self.is_of(path, &self.found[at].title))
             };
             // The list tells which of two; without it the later one, which the runner printed
             // behind what the test did.

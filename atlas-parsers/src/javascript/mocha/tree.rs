@@ -21,6 +21,8 @@ struct Candidate {
     coloured: bool,
     /// Of the top level: it stands right behind an empty line, as it should.
     due: bool,
+    /// A page, or a result that a test printed beside one, stands between it and the result before it.
+    printed: bool,
     text: String,
 }
 
@@ -31,6 +33,8 @@ pub(super) struct Candidates {
     last: std::collections::VecDeque<Candidate>,
     /// A suite of the top level may have begun.
     pub(super) top: bool,
+    /// A page stood among them.
+    pub(super) page: bool,
     deepest: usize,
 }
 
@@ -53,6 +57,7 @@ impl Candidates {
             depth,
             coloured,
             due,
+            printed: self.page,
             text: String::from_utf8_lossy(text).into_owned(),
         };
         if self.first.len() < KEPT {
@@ -87,6 +92,8 @@ pub(super) struct Found {
     pub(super) timed: bool,
     /// No suite had begun: a test outside of all suites may stand here.
     pub(super) root: bool,
+    /// A page stood between it and the result before it: its suite may be what a test printed.
+    page: bool,
     candidates: Vec<Candidate>,
 }
 
@@ -94,6 +101,11 @@ impl Found {
     /// Whether the list reporter prints no title before it: a test that is skipped, or a hook.
     pub(super) fn is_unannounced(&self) -> bool {
         matches!(self.kind, Kind::Pending) || self.title.contains("\" hook")
+    }
+
+    /// The page above it ended another run: what stands between them is this run's.
+    pub(super) fn begins_run(&mut self) {
+        self.page = false;
     }
 
     /// Its number among the failures.
@@ -119,6 +131,7 @@ impl Found {
             coloured,
             timed: false,
             root,
+            page: candidates.page,
             candidates: candidates.into_list(),
         }
     }
@@ -127,12 +140,19 @@ impl Found {
     pub(super) fn below(&self, above: &[&Self]) -> Self {
         let all = || above.iter().copied().chain([self]);
         let count: usize = all().map(|found| found.candidates.len()).sum();
+        let first = above.first().map_or(0, |found| found.candidates.len());
         let candidates = all().flat_map(|found| &found.candidates).enumerate();
         let kept = candidates.filter(|(at, _)| *at < KEPT || at + KEPT >= count);
         Self {
             title: self.title.clone(),
-            candidates: kept.map(|(_, candidate)| candidate.clone()).collect(),
+            candidates: kept
+                .map(|(at, candidate)| Candidate {
+                    printed: candidate.printed || at >= first,
+                    ..candidate.clone()
+                })
+                .collect(),
             root: all().any(|found| found.root),
+            page: all().any(|found| found.page),
             ..*self
         }
     }
@@ -143,6 +163,8 @@ impl Found {
 pub(super) struct Placed {
     pub(super) kind: Kind,
     pub(super) path: Vec<String>,
+    /// Whether its suite may be what a test printed.
+    pub(super) doubtful: bool,
     timed: bool,
 }
 
@@ -284,7 +306,14 @@ pub(super) fn place(
                 .and_then(|number| failures.get(number.checked_sub(1)?)),
             _ => None,
         };
-        let path = if let Some(path) = exact(result, failure) {
+        let exact = exact(result, failure);
+        let doubtful = result.page && exact.is_none() && result.depth > 0 && !list.is_empty() && {
+            let above = list.iter().copied().filter(|candidate| !candidate.printed);
+            let above: Vec<_> = above.collect();
+            !is_straight(&above, result.depth)
+                || suites.choose(&above, &open, result.depth, |_, _| true) != chosen
+        };
+        let path = if let Some(path) = exact {
             if path.len() == result.depth {
                 open.clear();
                 for title in path {
@@ -315,6 +344,7 @@ pub(super) fn place(
         placed.push(Placed {
             kind: result.kind,
             path,
+            doubtful,
             timed: result.timed,
         });
     }
