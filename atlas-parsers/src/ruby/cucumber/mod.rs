@@ -142,6 +142,8 @@ struct State {
     in_list: bool,
     scenarios: Option<Counts>,
     ended: bool,
+    /// How many runs ended; what stands between the first end and the last is not read.
+    ends: u64,
     line: u64,
     /// An exception that ended the process.
     died: Option<(u64, String)>,
@@ -173,6 +175,7 @@ impl LineState for State {
                     }
                     if self.scenarios.is_some() && Counts::read(line, b"step").is_some() {
                         self.ended = true;
+                        self.ends += 1;
                         return;
                     }
                 }
@@ -235,6 +238,10 @@ impl LineState for State {
         let mut log = log.finish(outcome);
         if !pretty {
             log.consistent = agrees;
+        }
+        if self.ends > 1 {
+            // A run behind another one, or around one that a test printed.
+            log.consistent = log.consistent.map(|_| false);
         }
         log
     }
