@@ -105,6 +105,8 @@ struct FileLost {
 #[derive(Clone, Copy, Debug)]
 struct Ended {
     declared: Declared,
+    /// Whether the reporter of these totals is TAP's.
+    is_tap: bool,
     spec: spec::Reached,
     tap: Option<(usize, usize)>,
 }
@@ -275,6 +277,7 @@ impl LineState for State {
             if let Some(declared) = ended {
                 self.ends.push(Ended {
                     declared,
+                    is_tap: text.starts_with('#'),
                     spec: self.spec.reached(),
                     tap: self.tap.reached(),
                 });
@@ -295,11 +298,11 @@ impl LineState for State {
 
     fn finish(self) -> ParsedLog {
         let mut log = ParsedLogBuilder::default();
-        let runs = self.runs();
+        let (runs, sure) = self.runs();
         let found = |run: &Run| run.found.any || run.declared.is_some();
         let nothing = !runs.iter().any(found);
         let mut tests = 0;
-        let (mut crashed, mut agrees) = (false, true);
+        let (mut crashed, mut agrees) = (false, sure);
         let unended = runs.iter().any(|run| run.declared.is_none());
         for Run { found, declared } in runs {
             tests += found.tests();
@@ -364,22 +367,29 @@ impl LineState for State {
 }
 
 impl State {
-    fn runs(self) -> Vec<Run> {
+    /// The runs, and whether the results are of the reporter that ended the log: where both reporters' totals stand, a test
+    /// printed those of one.
+    fn runs(self) -> (Vec<Run>, bool) {
         let declared = self.totals.declared;
         let tap = self.tap.finish();
+        let is_tap = tap.any;
         let all = spec::Reached::default()..self.spec.reached();
         let found = match self.xml.finish() {
-            _ if tap.any => tap,
+            _ if is_tap => tap,
             cases => match (self.spec.found(all, declared), cases) {
                 (found, Some(cases)) if !found.any => report::read(cases, declared, &self.parents),
                 (found, _) => found,
             },
         };
+        let mut pairs = self.ends.windows(2);
+        if !pairs.all(|pair| pair[0].is_tap == pair[1].is_tap) {
+            let sure = self.ends.last().is_some_and(|end| end.is_tap == is_tap);
+            return (vec![Run { found, declared }], sure);
+        }
         let apart = (self.ends.len() > 1 && !declared.is_some_and(|last| found.agrees(last)))
             .then(|| apart(&self.ends, &found, &self.spec));
-        apart
-            .flatten()
-            .unwrap_or_else(|| vec![Run { found, declared }])
+        let runs = apart.flatten();
+        (runs.unwrap_or_else(|| vec![Run { found, declared }]), true)
     }
 }
 
