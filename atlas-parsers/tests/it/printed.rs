@@ -40,7 +40,6 @@ const SILENT: &[(&str, usize, usize)] = &[
     ("lab", 5, 5),
     ("minitest", 1, 0),
     ("mocha", 4, 1),
-    ("playwright", 20, 0),
     ("tap", 1, 0),
 ];
 

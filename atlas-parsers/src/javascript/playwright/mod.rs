@@ -102,6 +102,11 @@ impl Numbers {
         index <= due && !self.indices.contains(&index)
     }
 
+    fn take(&mut self, index: u64) {
+        self.indices.insert(index);
+        self.printed += 1;
+    }
+
     fn begins(&self, number: u64, of: u64) -> bool {
         self.workers == 0 || number == self.begun + 1 && of == self.tests
     }
@@ -125,6 +130,10 @@ struct State {
     run: Numbers,
     /// Of the run before it: this one may have been printed by a test of that.
     before: Option<Numbers>,
+    /// Runs that began within it, as a test prints them, and did not end.
+    printed: Vec<Numbers>,
+    /// A result may be this run's or a printed one's.
+    doubtful: bool,
     /// A result of `list` whose title goes on in the next line.
     open: Option<String>,
     /// The last line of a list or a heading, if its title may go on in the next line.
@@ -151,6 +160,11 @@ impl State {
             self.declared = Some(tests);
         } else if self.closing.counts.is_empty() {
             // The run has not ended: a test printed this.
+            self.printed.push(Numbers {
+                tests,
+                workers,
+                ..Numbers::default()
+            });
             return;
         } else {
             self.settle();
@@ -188,7 +202,10 @@ impl State {
                 return true;
             }
         } else if let Some(index) = line::opens(line)
-            && (self.run.is_due(index) || self.before.as_ref().is_some_and(|run| run.is_due(index)))
+            && [Some(&self.run), self.before.as_ref(), self.printed.last()]
+                .into_iter()
+                .flatten()
+                .any(|run| run.is_due(index))
         {
             self.open = Some(line.to_owned());
             return true;
@@ -213,11 +230,16 @@ impl State {
             return false;
         }
         if let Some(index) = listed.index {
+            let printed = self.printed.last_mut().filter(|run| run.is_due(index));
+            let may_be_printed = printed.is_some();
+            if let Some(run) = printed {
+                run.take(index);
+            }
             let Some(run) = self.run_of(|run| run.is_due(index)) else {
                 return false;
             };
-            run.indices.insert(index);
-            run.printed += 1;
+            run.take(index);
+            self.doubtful |= may_be_printed;
         }
         // A narrow terminal gets the end of a long title, `…omium] › a.spec.ts:5:5 › test`.
         let begun = listed.index.and_then(|index| self.running.remove(&index));
@@ -251,6 +273,9 @@ impl State {
             // They come in one order, each once: an earlier one begins anew.
             if self.closing.counts.keys().any(|known| *known >= rank) {
                 self.closing = Closing::default();
+            }
+            if self.closing.counts.is_empty() {
+                self.printed.pop();
             }
             self.closing.counts.insert(rank, number);
             self.closing.due = number;

@@ -97,7 +97,8 @@ impl State {
             let passed = named(TestStatus::Passed) + named(TestStatus::Xfail);
             let flaky = self.count(Count::Flaky).unwrap_or(0);
             let listed = passed > flaky || named(TestStatus::Skipped) > 0;
-            log.set_consistent(failed && (!listed || passed == totals.passed.unwrap_or(0)));
+            let agrees = failed && (!listed || passed == totals.passed.unwrap_or(0));
+            log.set_consistent(agrees && !self.doubtful);
             log.add_totals(totals);
         }
         if self.several {
