@@ -37,7 +37,6 @@ fn names_all(log: &ParsedLog) -> bool {
 const SILENT: &[(&str, usize, usize)] = &[
     ("cargo", 1, 1),
     ("karma", 7, 5),
-    ("lab", 5, 5),
     ("minitest", 1, 0),
     ("mocha", 4, 1),
     ("tap", 1, 0),

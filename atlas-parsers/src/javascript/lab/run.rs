@@ -272,7 +272,7 @@ impl Run {
             }
         }
         let (chain, sure) = chosen.unwrap_or_else(|| (self.rising(&fitting(&self.seen)), false));
-        self.correct(&chain, &failed);
+        let sure = self.correct(&chain, &failed) && sure;
         let (mut count, mut failures) = (0, 0);
         for at in chain {
             let seen = &self.seen[at];
@@ -382,8 +382,9 @@ impl Run {
         chain
     }
 
-    /// The list has the whole title of a test that failed, which tells the headings from output.
-    fn correct(&mut self, chain: &[usize], failed: &BTreeMap<u64, String>) {
+    /// The list has the whole title of a test that failed, which tells the headings from output. Returns whether the
+    /// headings of all of them are in the log.
+    fn correct(&mut self, chain: &[usize], failed: &BTreeMap<u64, String>) -> bool {
         for at in chain {
             let seen = &self.seen[*at];
             let Some(whole) = failed.get(&seen.number) else {
@@ -423,6 +424,14 @@ impl Run {
                 self.headings[real].real = true;
             }
         }
+        chain.iter().all(|at| {
+            let seen = &self.seen[*at];
+            failed.get(&seen.number).is_none_or(|whole| {
+                let names = seen.path.iter().map(|at| self.text(*at));
+                let names: Vec<&str> = names.chain([seen.title.as_str()]).collect();
+                names.join(" ") == *whole
+            })
+        })
     }
 
     fn text(&self, mut at: usize) -> &str {
