@@ -133,7 +133,11 @@ impl LogReader for SectionReader {
     fn finish(mut self: Box<Self>) -> ParsedLog {
         self.front.finish(&mut self.log);
         self.log.close();
-        merge(&self.id, self.log.read)
+        let mut log = merge(&self.id, self.log.read);
+        if self.front.is_mixed() {
+            log.consistent = log.consistent.map(|_| false);
+        }
+        log
     }
 }
 

@@ -12,6 +12,8 @@ pub(super) struct Form {
     pub(super) kind: Option<Kind>,
     /// The cursor moves between lines, which were written on a terminal.
     pub(super) is_drawn: bool,
+    /// Lines of runners stand in it with something in front and without, so that a test may have printed either.
+    pub(super) is_mixed: bool,
 }
 
 impl Form {
@@ -21,9 +23,11 @@ impl Form {
             Some(end) if !is_whole => &head[..end],
             _ => head,
         };
+        let (kind, is_mixed) = framed(lines);
         Self {
-            kind: framed(lines),
+            kind,
             is_drawn: is_drawn(lines),
+            is_mixed,
         }
     }
 }
@@ -37,7 +41,9 @@ const FEWEST: usize = 3;
 /// ends with such lines: then what stands between them without it was put there. As long as there are
 /// none, only a log of which nearly every line has it from the first on is such a one, unless the lines read
 /// as an application's own, with a level behind the time and nothing like a runner's.
-fn framed(head: &[u8]) -> Option<Kind> {
+///
+/// Also returns whether lines of runners stand there with what only a CI system prints and without, and so no answer.
+fn framed(head: &[u8]) -> (Option<Kind>, bool) {
     let kinds: Vec<(&[u8], Option<Kind>)> = head
         .split(|byte| *byte == b'\n')
         .filter(|line| !line.trim_ascii().is_empty())
@@ -45,12 +51,15 @@ fn framed(head: &[u8]) -> Option<Kind> {
         .collect();
     let all: Vec<Kind> = kinds.iter().filter_map(|line| line.1).collect();
     let times = |kind: &Kind| all.iter().filter(|other| *other == kind).count();
-    let kind = *all.iter().max_by_key(|kind| times(kind))?;
-    let begin = kinds.iter().position(|line| line.1 == Some(kind))?;
+    let Some(kind) = all.iter().copied().max_by_key(|kind| times(kind)) else {
+        return (None, false);
+    };
+    let begin = kinds.iter().position(|line| line.1 == Some(kind));
+    let begin = begin.unwrap_or(kinds.len());
     let (times, since) = (times(&kind), kinds.len() - begin);
     let is_around = begin == 0 && kinds.last().is_some_and(|line| line.1 == Some(kind));
-    if times < FEWEST || times * 2 < since && !is_around {
-        return None;
+    if times < FEWEST {
+        return (None, false);
     }
     let (mut inside, mut outside, mut levels, mut tags) = (Side::default(), Side::default(), 0, 0);
     for (line, _) in &kinds {
@@ -65,14 +74,17 @@ fn framed(head: &[u8]) -> Option<Kind> {
         }
     }
     let nearly_all = times * 10 >= since * 9;
-    let is_so = if inside.marks > 0 {
+    let is_so = if times * 2 < since && !is_around {
+        false
+    } else if inside.marks > 0 {
         outside.marks == 0 || is_around || nearly_all && begin == 0 && inside.marks > outside.marks
     } else {
         let is_own = levels * 2 >= times && inside.hints == 0;
         let is_bare = nearly_all && begin == 0 && !is_own && kind != Kind::Service;
         outside.marks == 0 && (is_bare || tags > 0 || kind.is_unmistakable())
     };
-    is_so.then_some(kind)
+    let is_mixed = !is_so && kind.is_unmistakable() && inside.marks > 0 && outside.marks > 0;
+    (is_so.then_some(kind), is_mixed)
 }
 
 /// Marks of runners in some of the lines.

@@ -100,6 +100,11 @@ impl Front {
         }
     }
 
+    /// Whether nothing tells which lines of the log are a runner's and which a test's.
+    pub(crate) fn is_mixed(&self) -> bool {
+        self.form.is_some_and(|form| form.is_mixed)
+    }
+
     /// The name of a channel; nobody's has none.
     pub(crate) fn name(&self, channel: usize) -> &[u8] {
         self.channels
@@ -108,7 +113,10 @@ impl Front {
     }
 
     fn known(&mut self, bytes: &[u8], take: &mut impl Take) {
-        if self.form == Some(Form::default()) {
+        if self
+            .form
+            .is_some_and(|form| form.kind.is_none() && !form.is_drawn)
+        {
             take.plain(bytes);
             return;
         }
@@ -136,7 +144,7 @@ impl Front {
     }
 
     fn line(&mut self, line: &[u8], len: u64, ended: bool, take: &mut impl Take) {
-        let Form { kind, is_drawn } = self.form.unwrap_or_default();
+        let Form { kind, is_drawn, .. } = self.form.unwrap_or_default();
         self.at = At {
             line: self.at.line + 1,
             start: self.at.end,
@@ -341,7 +349,11 @@ impl LogReader for FrontReader {
     fn finish(mut self: Box<Self>) -> ParsedLog {
         self.front.finish(&mut self.log);
         if let Some(reader) = self.log.plain {
-            return reader.finish();
+            let mut log = reader.finish();
+            if self.front.is_mixed() {
+                log.consistent = log.consistent.map(|_| false);
+            }
+            return log;
         }
         let channels = self.log.channels.into_iter().flatten();
         let mut logs: Vec<ParsedLog> = channels.map(Feeding::finish).collect();
