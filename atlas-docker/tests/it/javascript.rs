@@ -566,3 +566,18 @@ fn what_nyc_loads_is_loaded_without_it() {
         "{command}"
     );
 }
+
+#[test]
+fn bnt_is_node_with_the_files_that_end_like_tests() {
+    let package = r#"{"scripts":{"test:coverage":"bnt --coverage 100 --coverage-exclude 'test/*'",
+        "test:lint":"oxlint","test":"pnpm run /^test:/"},"devDependencies":{"better-node-test":"^0.8.4"}}"#;
+    let js = planned(package, &[("test/a.test.js", "")]);
+    assert_eq!(js.log_parser_name, "nodetest");
+    let command = "NODE_ENV=test node --test $(node --help";
+    assert!(js.test_cmd.contains(command), "{}", js.test_cmd);
+    let files = " '**/*.{test,spec}.{js,ts}' ";
+    assert!(js.test_cmd.contains(files), "{}", js.test_cmd);
+    assert!(!js.test_cmd.contains("strip-types"));
+    let ts = planned(package, &[("test/a.test.ts", "")]).test_cmd;
+    assert!(ts.contains(" --experimental-strip-types "), "{ts}");
+}

@@ -27,6 +27,9 @@ pub(super) enum Runner {
     Cypress,
 }
 
+/// The command of `better-node-test`, which starts node's runner with the files that have a test's ending.
+const BNT: &str = "bnt";
+
 /// A program that starts a runner.
 const RUNNERS: &[(&str, Runner)] = &[
     ("jest", Runner::Jest),
@@ -36,6 +39,7 @@ const RUNNERS: &[(&str, Runner)] = &[
     ("ts-mocha", Runner::Mocha),
     ("ava", Runner::Ava),
     ("borp", Runner::NodeTest),
+    (BNT, Runner::NodeTest),
     ("tap", Runner::Tap),
     ("tape", Runner::Tape),
     ("jasmine", Runner::Jasmine),
@@ -200,6 +204,9 @@ pub(super) fn meaning(step: &Step, tree: &Tree, workspace: &Workspace) -> Meanin
     let Some((first, rest)) = words.split_first() else {
         return Meaning::Check;
     };
+    if head(first) == BNT {
+        env.push("NODE_ENV=test".to_owned());
+    }
     let suite = |runner, program: &[String], args: &[String]| {
         Meaning::Suite(Suite {
             runner,
@@ -234,6 +241,10 @@ pub(super) fn meaning(step: &Step, tree: &Tree, workspace: &Workspace) -> Meanin
             (Runner::Playwright, "install" | "install-deps")
             | (Runner::Cypress, "install" | "verify" | "open")
             | (Runner::Vitest, "bench" | "list" | "typecheck") => Meaning::Check,
+            (Runner::NodeTest, _) if name == BNT => {
+                let (program, args) = of_bnt(rest, tree, &step.folder);
+                suite(runner, &program, &args)
+            }
             // Before its second major version, the package was another runner.
             (Runner::QUnit, _)
                 if major(workspace, step, "qunit").is_some_and(|major| major < 2) =>
@@ -271,6 +282,26 @@ pub(super) fn meaning(step: &Step, tree: &Tree, workspace: &Workspace) -> Meanin
     Meaning::Prepare {
         known: makes(&step.script) || BUILDERS.contains(&name.as_str()),
     }
+}
+
+/// What `bnt` gives node: options, and what its runner is given.
+fn of_bnt(words: &[String], tree: &Tree, folder: &str) -> (Vec<String>, Vec<String>) {
+    let measuring = ["--coverage", "--coverage-include", "--coverage-exclude"];
+    let (set, files) = options(words, &[&measuring[..], &["-t"]].concat());
+    let names = set.iter().filter(|(option, _)| option == "-t");
+    let mut args: Vec<String> = names
+        .map(|(_, pattern)| format!("--test-name-pattern={pattern}"))
+        .collect();
+    if files.is_empty() {
+        args.push("'**/*.{test,spec}.{js,ts}'".to_owned());
+    }
+    args.extend(files.iter().cloned());
+    let ends = [".test.ts", ".spec.ts"];
+    let is_typed = tree
+        .files()
+        .any(|file| file.starts_with(folder) && ends.iter().any(|end| file.ends_with(end)));
+    let program = is_typed.then(|| "--experimental-strip-types".to_owned());
+    (program.into_iter().collect(), args)
 }
 
 /// The major version of a dependency that a step's package asks for.
