@@ -28,8 +28,8 @@ impl GitRepo {
     /// The files that differ between two commits, in path order.
     ///
     /// # Errors
-    /// [`ErrorKind::NotFound`] if one of the commits is not there, [`ErrorKind::InvalidInput`] for
-    /// a path that is no UTF-8.
+    /// [`ErrorKind::NotFound`](atlas_core::ErrorKind::NotFound) if one of the commits is not there,
+    /// [`ErrorKind::InvalidInput`](atlas_core::ErrorKind::InvalidInput) for a path that is no UTF-8.
     pub async fn changed_files(
         &self,
         base: &CommitSha,
@@ -60,7 +60,7 @@ impl GitRepo {
     /// the repository have no say in what is text.
     ///
     /// # Errors
-    /// [`ErrorKind::NotFound`] if one of the commits is not there.
+    /// [`ErrorKind::NotFound`](atlas_core::ErrorKind::NotFound) if one of the commits is not there.
     pub async fn diff(&self, base: &CommitSha, head: &CommitSha) -> Result<Patch, Error> {
         let scratch = Scratch::over(self).await?;
         let (old, new) = (scratch.tree_of(base).await?, scratch.tree_of(head).await?);
