@@ -64,7 +64,7 @@ impl Batch<'_> {
         let total = done + items.len();
         let show = |done: usize| {
             let phase = format!("{}, {done} of {total} done", self.name);
-            // First, so that a listener that is told of the phase has the total already.
+            // The counts are set before the phase: whoever reacts to a new phase reads the total.
             self.cx.progress.counted(done, total);
             self.cx.progress.phase(&phase);
         };

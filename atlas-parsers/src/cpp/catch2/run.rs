@@ -260,7 +260,7 @@ impl Run {
         let plan = line.strip_prefix(b"1..").and_then(number);
         self.tap.count > 0
             && plan.is_some_and(|(count, rest)| {
-                // Assertions that are only warned of are told and not always counted.
+                // The plan may count fewer assertions than are printed: it leaves out warnings.
                 count <= self.tap.count
                     && count.saturating_mul(2) > self.tap.count
                     && rest.is_empty()

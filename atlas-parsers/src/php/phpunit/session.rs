@@ -51,7 +51,7 @@ enum Part {
     Tests,
     /// Behind the time line.
     End,
-    /// There the tests of a testdox run are being told again.
+    /// Behind `Summary of …:`, where PHPUnit lists tests of the run a second time.
     Again,
 }
 

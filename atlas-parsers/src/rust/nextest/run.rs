@@ -64,7 +64,7 @@ struct Found {
     /// An attempt that may not be the last.
     attempt: bool,
     flaky_fails: bool,
-    /// Where it stands; behind the summary results are told again.
+    /// Where in the run the result stands: nextest lists failed tests a second time below its summary.
     stage: Stage,
 }
 
