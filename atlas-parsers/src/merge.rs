@@ -134,9 +134,7 @@ impl LogReader for SectionReader {
         self.front.finish(&mut self.log);
         self.log.close();
         let mut log = merge(&self.id, self.log.read);
-        if self.front.is_mixed() {
-            log.consistent = log.consistent.map(|_| false);
-        }
+        self.front.doubt(&mut log);
         log
     }
 }

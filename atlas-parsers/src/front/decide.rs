@@ -58,7 +58,8 @@ fn framed(head: &[u8]) -> (Option<Kind>, bool) {
     let begin = begin.unwrap_or(kinds.len());
     let (times, since) = (times(&kind), kinds.len() - begin);
     let is_around = begin == 0 && kinds.last().is_some_and(|line| line.1 == Some(kind));
-    if times < FEWEST {
+    let too_few = times * 2 < since && !is_around;
+    if times < FEWEST || too_few && !kind.is_unmistakable() {
         return (None, false);
     }
     let (mut inside, mut outside, mut levels, mut tags) = (Side::default(), Side::default(), 0, 0);
@@ -74,7 +75,7 @@ fn framed(head: &[u8]) -> (Option<Kind>, bool) {
         }
     }
     let nearly_all = times * 10 >= since * 9;
-    let is_so = if times * 2 < since && !is_around {
+    let is_so = if too_few {
         false
     } else if inside.marks > 0 {
         outside.marks == 0 || is_around || nearly_all && begin == 0 && inside.marks > outside.marks

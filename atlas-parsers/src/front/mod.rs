@@ -100,9 +100,11 @@ impl Front {
         }
     }
 
-    /// Whether nothing tells which lines of the log are a runner's and which a test's.
-    pub(crate) fn is_mixed(&self) -> bool {
-        self.form.is_some_and(|form| form.is_mixed)
+    /// Takes a log's consistency away where nothing tells which of its lines are a runner's and which a test's.
+    pub(crate) fn doubt(&self, log: &mut ParsedLog) {
+        if self.form.is_some_and(|form| form.is_mixed) {
+            log.consistent = log.consistent.map(|_| false);
+        }
     }
 
     /// The name of a channel; nobody's has none.
@@ -350,9 +352,7 @@ impl LogReader for FrontReader {
         self.front.finish(&mut self.log);
         if let Some(reader) = self.log.plain {
             let mut log = reader.finish();
-            if self.front.is_mixed() {
-                log.consistent = log.consistent.map(|_| false);
-            }
+            self.front.doubt(&mut log);
             return log;
         }
         let channels = self.log.channels.into_iter().flatten();
