@@ -6,6 +6,16 @@ use atlas_core::{
     Evidence, LostReason, ParsedLog, ParsedLogBuilder, RunOutcome, TestStatus, Totals,
 };
 
+/// What stands behind a line that looks like the end of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Behind {
+    Nothing,
+    /// Points that do not go on with its numbers, which are not read.
+    Points,
+    /// Such points, and then the file's own next one.
+    More,
+}
+
 /// A file whose line was read.
 #[derive(Clone, Debug)]
 struct Section {
@@ -19,10 +29,7 @@ struct Section {
     perhaps_ok: bool,
     status: Option<TestStatus>,
     dubious: bool,
-    /// Points behind what looks like its end were passed over.
-    passed_over: bool,
-    /// A point was passed over, and yet the file went on.
-    strange: bool,
+    behind: Behind,
     /// The harness says how many points there should have been.
     should: Option<u64>,
     lines: Vec<Evidence>,
@@ -247,8 +254,7 @@ impl Runs {
             perhaps_ok: false,
             status: None,
             dubious: false,
-            passed_over: false,
-            strange: false,
+            behind: Behind::Nothing,
             should: None,
             lines: std::mem::take(&mut self.causes),
             points: Vec::new(),
@@ -458,11 +464,13 @@ impl Section {
                         self.status = None;
                         self.perhaps_ok = false;
                         self.dubious = false;
-                        self.strange |= self.passed_over;
+                        if self.behind != Behind::Nothing {
+                            self.behind = Behind::More;
+                        }
                         self.should = None;
                         self.lines.clear();
                     } else {
-                        self.passed_over = true;
+                        self.behind = self.behind.max(Behind::Points);
                         return Some(false);
                     }
                 }
@@ -559,7 +567,7 @@ impl Section {
             lost,
             lines: self.lines,
             doubtful: doubtful
-                || self.strange
+                || self.behind == Behind::More
                 || !complete && self.verbose && status == TestStatus::Passed,
         }
     }
