@@ -4,7 +4,7 @@ use super::package::{Workspace, join};
 use super::programs::INTERPRETERS;
 use super::runner::{Runner, Suite};
 use super::script::head;
-use super::shell::{again, drop_flags, drop_valued, unquoted};
+use super::shell::{NODE_OPTIONS, again, drop_flags, drop_valued, take_node_options};
 use crate::quote::shell_quote;
 use crate::toolbox::{
     self, AVA_TWO, MOCHA_TWO, NODE_WHOLE, PLAYWRIGHT_TWO, UVU_TAP, UVU_TAP_MODULE,
@@ -103,11 +103,7 @@ impl Suite {
 
     /// The command with an option for node before the project's own, however node is started.
     fn with_node_option(&self, mut env: Vec<String>, option: &str, args: Vec<String>) -> String {
-        let given = env
-            .iter()
-            .position(|word| word.starts_with("NODE_OPTIONS="));
-        let given = given.map(|at| env.remove(at)).unwrap_or_default();
-        let given = unquoted(given.trim_start_matches("NODE_OPTIONS="));
+        let given = take_node_options(&mut env);
         let shown = again(&env);
         let gap = if shown.is_empty() { "" } else { " " };
         let given = if given.is_empty() {
@@ -119,7 +115,7 @@ impl Suite {
         let mut words = self.program.clone();
         words.extend(args);
         format!(
-            "{shown}{gap}NODE_OPTIONS={given}\"{option}\" {}",
+            "{shown}{gap}{NODE_OPTIONS}{given}\"{option}\" {}",
             again(&words)
         )
     }

@@ -297,9 +297,14 @@ fn of_bnt(words: &[String], tree: &Tree, folder: &str) -> (Vec<String>, Vec<Stri
     }
     args.extend(files.iter().cloned());
     let ends = [".test.ts", ".spec.ts"];
+    let inside = if folder.is_empty() {
+        String::new()
+    } else {
+        format!("{folder}/")
+    };
     let is_typed = tree
         .files()
-        .any(|file| file.starts_with(folder) && ends.iter().any(|end| file.ends_with(end)));
+        .any(|file| file.starts_with(&inside) && ends.iter().any(|end| file.ends_with(end)));
     let program = is_typed.then(|| "--experimental-strip-types".to_owned());
     (program.into_iter().collect(), args)
 }

@@ -1,7 +1,9 @@
 //! Scripts of package.json with all scripts they call put in their place.
 
 use super::package::{Workspace, join};
-use super::shell::{Loop, Part, is_assignment, split, unquoted, words};
+use super::shell::{
+    Loop, NODE_OPTIONS, Part, is_assignment, split, take_node_options, unquoted, words,
+};
 use crate::tree::Tree;
 use serde_json::Value;
 
@@ -19,9 +21,6 @@ pub(super) struct Step {
     /// The loop that it stands in.
     pub(super) each: Option<Loop>,
 }
-
-/// A variable with options that every node takes.
-const NODE_OPTIONS: &str = "NODE_OPTIONS=";
 
 /// Measures which lines are run, and has settings of its own.
 const NYC: &str = "nyc";
@@ -241,17 +240,12 @@ impl<'a> Expansion<'a> {
         inner.env.extend(env);
         let wrappers = &words[..words.len() - rest.len()];
         if wrappers.iter().any(|word| head(word) == NYC) {
-            let asked = inner
-                .env
-                .iter()
-                .position(|word| word.starts_with(NODE_OPTIONS));
-            if let Some(loaded) = self.loaded_by_nyc(place, wrappers) {
-                let asked = asked.map(|at| inner.env.remove(at)).unwrap_or_default();
-                let asked = unquoted(asked.trim_start_matches(NODE_OPTIONS));
-                let all = format!("{asked} {loaded}");
-                inner
-                    .env
-                    .push(format!("{NODE_OPTIONS}{}", all.trim_start()));
+            let mut options = vec![take_node_options(&mut inner.env)];
+            options.extend(self.loaded_by_nyc(place, wrappers));
+            options.retain(|option| !option.is_empty());
+            if !options.is_empty() {
+                let options = options.join(" ");
+                inner.env.push(format!("{NODE_OPTIONS}{options}"));
             }
         }
         let head = rest.first().map(|word| head(word)).unwrap_or_default();
@@ -297,7 +291,7 @@ impl<'a> Expansion<'a> {
     }
 
     /// What nyc has every process below it load, as options of node: one may be what reads the sources (`@babel/register`).
-    fn loaded_by_nyc(&self, place: &Place, wrappers: &[String]) -> Option<String> {
+    fn loaded_by_nyc(&self, place: &Place, wrappers: &[String]) -> Vec<String> {
         let package = &self.workspace.packages[place.package];
         let files = [".nycrc", ".nycrc.json"].map(|name| join(&package.folder, name));
         let file = files.iter().find_map(|file| self.tree.text(file));
@@ -318,8 +312,7 @@ impl<'a> Expansion<'a> {
             _ => None,
         });
         let names = listed.into_iter().map(str::to_owned).chain(given);
-        let options: Vec<String> = names.map(|name| format!("--require {name}")).collect();
-        (!options.is_empty()).then(|| options.join(" "))
+        names.map(|name| format!("--require {name}")).collect()
     }
 
     /// The lines of a shell script or of a Makefile's target.

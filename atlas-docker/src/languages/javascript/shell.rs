@@ -197,6 +197,16 @@ pub(super) fn again(words: &[String]) -> String {
     words.iter().map(safe).collect::<Vec<_>>().join(" ")
 }
 
+/// A variable with options that every node takes.
+pub(super) const NODE_OPTIONS: &str = "NODE_OPTIONS=";
+
+/// Takes the options for node out of variables; empty where there are none.
+pub(super) fn take_node_options(env: &mut Vec<String>) -> String {
+    let at = env.iter().position(|word| word.starts_with(NODE_OPTIONS));
+    let word = at.map(|at| env.remove(at)).unwrap_or_default();
+    unquoted(word.trim_start_matches(NODE_OPTIONS))
+}
+
 /// Leading options, each with its value (empty where it has none), and the words after them. A
 /// value stands behind `=`, or in the next word for those named in `valued`.
 pub(super) fn options<'a>(
