@@ -168,6 +168,18 @@ pub(crate) fn packages(
     extra: &[(&str, Evidence)],
     plan: &mut EnvironmentPlan,
 ) {
+    packages_but(|_| false, facts, language, dependencies, extra, plan);
+}
+
+/// [`packages`] without those of CI that the language's tests do without.
+pub(crate) fn packages_but(
+    is_needless: impl Fn(&str) -> bool,
+    facts: &Facts<'_>,
+    language: &str,
+    dependencies: &[(String, String)],
+    extra: &[(&str, Evidence)],
+    plan: &mut EnvironmentPlan,
+) {
     let mut known: BTreeMap<String, Vec<Evidence>> = BTreeMap::new();
     for (name, file) in dependencies {
         for (of, dependency, packages) in TABLE {
@@ -186,7 +198,7 @@ pub(crate) fn packages(
     }
     let mut tried = BTreeSet::new();
     for (package, at) in facts.ci.apt_packages() {
-        if matches!(language, "c" | "cpp") && is_needless(&package) {
+        if is_needless(&package) {
             continue;
         }
         let why = Evidence::at(at.file, at.line, at.text);
@@ -226,53 +238,4 @@ pub(crate) fn packages(
     plan.apt_packages.extend(tried);
     plan.apt_packages.sort();
     plan.apt_packages.dedup();
-}
-
-/// Packages that jobs of CI install and tests of C and C++ do without: other compilers, what
-/// checks or measures code, what writes documentation, and what the image has.
-fn is_needless(package: &str) -> bool {
-    const STARTS: &[&str] = &[
-        "clang",
-        "llvm",
-        "lld",
-        "libc++",
-        "gcc",
-        "g++",
-        "cpp-",
-        "mingw",
-        "wine",
-        "lcov",
-        "gcovr",
-        "doxygen",
-        "graphviz",
-        "texlive",
-        "cppcheck",
-        "ccache",
-        "valgrind",
-        "qemu",
-        "gdb",
-        "libclang",
-        "linux-",
-        "software-properties",
-        "apt-",
-        "ca-certificates",
-        "python3-pip",
-        "build-essential",
-        "sudo",
-        "docker",
-        "musl",
-        "crossbuild",
-        "cmake",
-        "ninja",
-        "iwyu",
-        "libasan",
-        "libubsan",
-        "libtsan",
-        "debian-",
-        "nodejs",
-        "npm",
-    ];
-    const ENDS: &[&str] = &["-multilib", "-cross", ":i386", "-linux-gnu", "-gnueabihf"];
-    STARTS.iter().any(|start| package.starts_with(start))
-        || ENDS.iter().any(|end| package.ends_with(end))
 }

@@ -305,7 +305,14 @@ fn assemble(facts: &Facts<'_>, language: &str, recipe: Recipe) -> EnvironmentPla
     let mut wanted: Vec<(&str, Evidence)> = recipe.wanted;
     let text = "what was compiled for an earlier commit is taken again";
     wanted.push(("ccache", Evidence::of(".", text)));
-    system::packages(facts, language, &[], &wanted, &mut plan);
+    system::packages_but(
+        packages::is_needless,
+        facts,
+        language,
+        &[],
+        &wanted,
+        &mut plan,
+    );
     toolbox::add(&mut plan, recipe.script);
     toolbox::add(&mut plan, RESULTS);
     if [CTEST, MESON].contains(&recipe.script) {

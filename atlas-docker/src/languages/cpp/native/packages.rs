@@ -279,3 +279,52 @@ pub(super) fn of_call(call: &Call, in_tests: bool, wanted: &mut Wanted) {
         _ => {}
     }
 }
+
+/// Packages that jobs of CI install and tests of C and C++ do without: other compilers, what
+/// checks or measures code, what writes documentation, and what the image has.
+pub(super) fn is_needless(package: &str) -> bool {
+    const STARTS: &[&str] = &[
+        "clang",
+        "llvm",
+        "lld",
+        "libc++",
+        "gcc",
+        "g++",
+        "cpp-",
+        "mingw",
+        "wine",
+        "lcov",
+        "gcovr",
+        "doxygen",
+        "graphviz",
+        "texlive",
+        "cppcheck",
+        "ccache",
+        "valgrind",
+        "qemu",
+        "gdb",
+        "libclang",
+        "linux-",
+        "software-properties",
+        "apt-",
+        "ca-certificates",
+        "python3-pip",
+        "build-essential",
+        "sudo",
+        "docker",
+        "musl",
+        "crossbuild",
+        "cmake",
+        "ninja",
+        "iwyu",
+        "libasan",
+        "libubsan",
+        "libtsan",
+        "debian-",
+        "nodejs",
+        "npm",
+    ];
+    const ENDS: &[&str] = &["-multilib", "-cross", ":i386", "-linux-gnu", "-gnueabihf"];
+    STARTS.iter().any(|start| package.starts_with(start))
+        || ENDS.iter().any(|end| package.ends_with(end))
+}
